@@ -1,0 +1,28 @@
+package ledger
+
+import "time"
+
+// readMargin is added to a round trip before a submission counts as sent in knowledge of an answer.
+const readMargin = 20 * time.Millisecond
+
+// answerLost applies rule (d) of DESIGN 4.2 to an answer that was written to an ESME leg which has ended: (i) the
+// peer's TCP never acknowledged it, or (ii) the leg broke within settle of it and nothing shows that the application
+// had read it. unanswered: other submissions were unanswered when the leg ended.
+func answerLost(a *Answered, e *End, unanswered bool, settle time.Duration) bool {
+	if e.How == Unbound {
+		return false
+	}
+	if !a.Acked {
+		return true
+	}
+	if e.How == ByProxy || e.At.Sub(a.At) > settle {
+		return false
+	}
+	broke := unanswered
+	if e.How == Reset {
+		// A receipt that lies unread in the client's socket turns its close into a reset.
+		broke = !e.DeliverUnanswered
+	}
+	read := e.LastSubmission > a.At.Add(e.RoundTrip+readMargin) || e.LastProbe > a.At
+	return broke && !read
+}

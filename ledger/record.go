@@ -1,0 +1,117 @@
+package ledger
+
+// State of an attempt, and of a record as a whole. The order tells which state of several attempts is the record's.
+type State uint8
+
+const (
+	Accepted  State = iota // the SMSC answered with ESME_ROK
+	InFlight               // forwarded, or about to be: counted from the claim, not from the write
+	InDoubt                // forwarded, and the answer can no longer be expected
+	Rejected               // the SMSC answered with another status, or generic_nack
+	NeverSent              // no byte of it reached the SMSC
+	stateEnds              // for the codec
+)
+
+func (s State) String() string {
+	return [...]string{"accepted", "in_flight", "in_doubt", "rejected", "never_sent"}[s]
+}
+
+// Evidence names what settled an attempt.
+type Evidence uint8
+
+const (
+	NoEvidence   Evidence = iota
+	ByResponse            // the SMSC's answer
+	ByLate                // the same, after response_timeout
+	ByLegEnd              // its SMSC leg ended
+	ByDeadline            // overdue for in_doubt_deadline though the leg lives
+	ByUnsent              // it was still in our own queue
+	ByCommit              // its intent could not be committed
+	ByRestart             // the process ended before
+	evidenceEnds          // for the codec
+)
+
+func (e Evidence) String() string {
+	return [...]string{"none", "response", "late_response", "leg_ended", "deadline", "unsent", "commit_failed", "restart"}[e]
+}
+
+// An Attempt is one forwarding of a request to the SMSC.
+type Attempt struct {
+	Number   Number
+	Leg      LegID
+	Sequence uint32 // the leg's sequence_number; 0: not known (it was not written down before the process ended)
+	At       Time   // claimed
+	Ended    Time   // settled, or in doubt since
+	State    State
+	Evidence Evidence
+	Status   uint32 // command_status of the response
+	Nack     bool
+	ID       []byte // SMSC message id, raw
+}
+
+// A Stand is a submission in the place of a record.
+type Stand struct {
+	Session  SessionID
+	Sequence uint32
+	At       Time // received
+	Verdict  Verdict
+	Reason   Reason
+	Answered Time // 0: unanswered
+	Status   uint32
+	Lost     Time // rule (d): its answer was lost when its leg ended, then; 0: nothing says so
+}
+
+// A Record is what the ledger knows of one request.
+type Record struct {
+	Number           Number // of its first attempt
+	Version          uint32 // grows with each change
+	Account          string
+	Key              Key
+	Fingerprint      Fingerprint
+	Schedule         int64
+	ReceiptRequested bool
+	Destination      Destination
+	Masked           string
+
+	Attempts []Attempt // oldest first
+	Standing Stand     // the latest submission that stands for it; its answer decides whether the record is abandoned
+	History  []Stand   // earlier and refused submissions, oldest first; the first and the latest historyKept-1
+
+	Loss   Time      // the first loss of an answer; 0: none yet
+	Until  Time      // the end of its absorbing, fixed when it first absorbed
+	Held   bool      // a resubmission has waited for evidence
+	Answer *Response // the first acceptance: what the ESME is told
+	Final  Final     // accepted, and then not delivered
+}
+
+// historyKept bounds the submissions kept of one record besides the standing one.
+const historyKept = 32
+
+// State is Accepted if any attempt is; else InFlight if any is; else InDoubt if any is; so a second attempt that was
+// rejected or never sent does not erase the doubt about the first.
+func (r *Record) State() State {
+	best := NeverSent
+	for i := range r.Attempts {
+		best = min(best, r.Attempts[i].State)
+	}
+	return best
+}
+
+// attempt finds an attempt of r by its number.
+func (r *Record) attempt(n Number) *Attempt {
+	for i := range r.Attempts {
+		if r.Attempts[i].Number == n {
+			return &r.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// remember adds a submission that does not stand (any more) to the history.
+func (r *Record) remember(s Stand) {
+	if len(r.History) == historyKept {
+		copy(r.History[1:], r.History[2:])
+		r.History = r.History[:historyKept-1]
+	}
+	r.History = append(r.History, s)
+}

@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+)
+
+// Number names an attempt, and by its first attempt a record. Numbers grow by one and are never used again.
+type Number uint64
+
+// SessionID and LegID name a session and an SMSC leg: the epoch (the ledger's open, counted) in the upper 32 bits,
+// a counter below. So they are unique across restarts, and what belongs to an earlier process is seen at once.
+type (
+	SessionID uint64
+	LegID     uint64
+)
+
+func (s SessionID) String() string { return fmt.Sprintf("%d.%d", uint64(s)>>32, uint32(s)) }
+func (l LegID) String() string     { return fmt.Sprintf("%d.%d", uint64(l)>>32, uint32(l)) }
+
+// A Submission is one submit_sm as received from the ESME, without its text.
+type Submission struct {
+	Session          SessionID
+	Leg              LegID  // the SMSC leg that would carry it
+	Sequence         uint32 // the ESME's sequence_number
+	At               Time   // when it was received
+	Key              Key
+	Fingerprint      Fingerprint
+	Schedule         int64 // when it is to be delivered, in seconds since the Unix epoch; 0: at once
+	ReceiptRequested bool
+	Destination      Destination
+	Masked           string // the destination address, all but its last four digits masked
+}
+
+// A Claim asks what is to happen to a submission. It is allocated by the caller (embedded in its own record of the
+// submission) and belongs to the ledger from Claim to Answer.
+type Claim struct {
+	Submission
+	Waiter Waiter
+
+	e       *entry // the record it stands or waits for
+	attempt Number // its own attempt, while in flight; 0: joined or held
+	until   Time   // end of its hold; 0: not held
+	waited  bool   // its hold is over
+	gone    bool   // its session has ended
+}
+
+// Waiter is told what becomes of a claim. Both methods are called on the ledger's goroutine and must not block.
+// A claim hears Forward any number of times (a stale or unsent attempt is decided anew) and Answer exactly once,
+// unless its session ends before.
+type Waiter interface {
+	// Forward says that the intent is durable: the submission is to be sent under attempt n, and not to be put on
+	// the wire after until (then Unsent(n, true) has it decided anew). It returns the leg's sequence_number for
+	// it, or false if the leg is gone and nothing was sent.
+	Forward(n Number, until Time) (sequence uint32, ok bool)
+	// Answer gives the submission's answer. It is committed before it is given.
+	Answer(a Answer)
+}
+
+// A Response is what the SMSC answered to an attempt.
+type Response struct {
+	Nack      bool   // generic_nack instead of submit_sm_resp
+	Status    uint32 // command_status; 0 means accepted, unless Nack
+	MessageID []byte // as the SMSC wrote it, without the NUL
+	Body      []byte // everything after the header. The ledger keeps both slices
+}
+
+func (r *Response) accepted() bool { return r.Status == 0 && !r.Nack }
+
+// An Answer is what the ESME is to get: a header with its own sequence_number, and Body.
+type Answer struct {
+	Nack    bool
+	Status  uint32
+	Body    []byte
+	Verdict Verdict
+	Ticket  *Ticket // to be handed back in End or to Undelivered; nil where nothing depends on its being read
+}
+
+// A Ticket stands for one answer. It is opaque.
+type Ticket struct {
+	e        *entry
+	session  SessionID
+	answered Time
+}
+
+// HowEnded says how an ESME leg ended.
+type HowEnded uint8
+
+const (
+	Unbound  HowEnded = iota // by the ESME's unbind
+	Closed                   // by its FIN, without unbind
+	Reset                    // by its reset
+	ByProxy                  // the proxy closed it
+	Vanished                 // it did not answer a probe, or took nothing for write_timeout
+)
+
+func (h HowEnded) String() string {
+	return [...]string{"unbound", "closed", "reset", "closed by proxy", "vanished"}[h]
+}
+
+// End is what was known of an ESME leg when it ended, for rule (d) of DESIGN 4.2.
+type End struct {
+	At                Time
+	How               HowEnded
+	DeliverUnanswered bool          // a deliver_sm was unanswered: its lying unread explains a reset
+	RoundTrip         time.Duration // of the leg, as TCP measured it
+	LastSubmission    Time          // when the newest submission arrived
+	LastProbe         Time          // when the newest enquire_link that was answered had been sent
+	Answers           []Answered    // those younger than Policy.Settle, or not acknowledged
+}
+
+// Answered tells how far an answer got.
+type Answered struct {
+	Ticket *Ticket
+	At     Time // written to the socket; 0: it never was
+	Acked  bool // the peer's TCP acknowledged its last byte
+}
+
+// Found is what a look-up of an SMSC message id gave.
+type Found struct {
+	Known  bool
+	ESMEID []byte // the id that the ESME was told for this message; equal to the SMSC's or not
+}
+
+// Final is how an accepted message ended without being delivered.
+type Final uint8
+
+const (
+	NotFinal Final = iota
+	Failed
+	Expired
+	Deleted
+	Cancelled
+	finalEnds // for the codec
+)
+
+func (f Final) String() string {
+	return [...]string{"none", "failed", "expired", "deleted", "cancelled"}[f]
+}
