@@ -1,0 +1,44 @@
+package proxy
+
+import (
+	"time"
+
+	"smpponce/ledger"
+)
+
+// Ledger is what the proxy asks about submissions and receipts. *ledger.Ledger is one; one that several processes
+// share could be another.
+//
+// No method waits for a disk, all may be called from any goroutine, and calls from one goroutine take effect in their
+// order. It calls back through ledger.Waiter and found, at any time, also before the call that caused it returns:
+// so no lock is held here while it is called.
+type Ledger interface {
+	// At gives the ledger's time for a moment, Now for this one.
+	At(t time.Time) ledger.Time
+	Now() ledger.Time
+	// Hasher makes keys. Each reader has its own.
+	Hasher(account string) *ledger.Hasher
+
+	// OpenSession and OpenLeg come when a bind was accepted, before the ESME hears of it.
+	OpenSession(account string, canSubmit bool) ledger.SessionID
+	OpenLeg(s ledger.SessionID) ledger.LegID
+	// CloseSession says that the ESME leg has ended. No claim of the session is answered after it.
+	CloseSession(id ledger.SessionID, e ledger.End)
+	// CloseLeg says that the SMSC leg has ended: what is unanswered on it is in doubt.
+	CloseLeg(id ledger.LegID)
+
+	// Claim asks what is to happen to a submission; its Waiter hears.
+	Claim(c *ledger.Claim)
+	// Unsent says that attempt n was never handed to the socket. again: its verdict had become too old; decide anew.
+	Unsent(n ledger.Number, again bool)
+	// Settle says what the SMSC answered.
+	Settle(n ledger.Number, r ledger.Response)
+	// Undelivered gives back an answer that came after its ESME leg's end.
+	Undelivered(t *ledger.Ticket)
+
+	// Lookup finds the message with this SMSC id, once: at once, or where an answer to destination d is outstanding
+	// within wait.
+	Lookup(account string, id []byte, d ledger.Destination, wait time.Duration, found func(ledger.Found))
+	// Finished says that an accepted message will not be delivered.
+	Finished(account string, id []byte, f ledger.Final)
+}
