@@ -1,0 +1,93 @@
+package pdu
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// What a content begins with: its form, so that a later one never equals it.
+const (
+	contentRaw    = 0x00 // the body as it stands
+	contentSubmit = 0x01
+)
+
+// fewTLVs is how many TLVs are put in order without taking memory.
+const fewTLVs = 24
+
+// AppendContent appends to dst what makes two submissions the same message, in
+// a form in which nothing else can be equal: fields of any length carry their
+// length. The account is not in it.
+//
+// It counts: service_type, source and destination with ton and npi, esm_class,
+// protocol_id, replace_if_present_flag, data_coding, sm_default_msg_id, the
+// body wherever it stands, every TLV except the tags in skip,
+// user_message_reference and qos_time_to_live, and what follows the TLVs.
+//
+// It does not count: sequence_number; schedule_delivery_time and
+// validity_period, which clients compute anew; registered_delivery;
+// priority_flag; and the order of TLVs with different tags, for clients that
+// keep them in a map write them differently each time. The order of TLVs with
+// the same tag counts: it says which of them is heeded.
+//
+// Where a frame has both a short_message and a message_payload, the latter is
+// a TLV like others. s is nil where the body cannot be walked; then all of the
+// body counts.
+func AppendContent(dst []byte, f Frame, s *Submit, skip []uint16) []byte {
+	if s == nil {
+		dst = append(dst, contentRaw)
+		return append(dst, f.Body()...)
+	}
+	body, payload := s.body()
+
+	dst = append(dst, contentSubmit)
+	dst = appendSized(dst, s.ServiceType)
+	dst = appendAddress(dst, s.Source)
+	dst = appendAddress(dst, s.Destination)
+	dst = append(dst, s.ESMClass, s.ProtocolID, s.ReplaceIfPresent, s.DataCoding, s.DefaultMsgID)
+	dst = appendSized(dst, body)
+	dst = appendTLVs(dst, s.tlvs(), payload, skip)
+	return append(dst, s.tail()...)
+}
+
+// tlv is one TLV of a frame.
+type tlv struct {
+	tag   uint16
+	value []byte
+}
+
+// appendTLVs appends how many TLVs count, and these in the order of their tags.
+func appendTLVs(dst, area []byte, payload bool, skip []uint16) []byte {
+	var few [fewTLVs]tlv
+	counted := few[:0]
+	for {
+		tag, value, rest, ok := nextTLV(area)
+		if !ok {
+			break
+		}
+		area = rest
+		switch {
+		case tag == tagMessagePayload && payload:
+			payload = false // the first one is the body
+		case tag == tagUserMessageRef, tag == tagQosTimeToLive, slices.Contains(skip, tag):
+		default:
+			counted = append(counted, tlv{tag, value})
+		}
+	}
+	slices.SortStableFunc(counted, func(a, b tlv) int { return cmp.Compare(a.tag, b.tag) })
+
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(counted)))
+	for _, t := range counted {
+		dst = binary.BigEndian.AppendUint16(dst, t.tag)
+		dst = appendSized(dst, t.value)
+	}
+	return dst
+}
+
+func appendAddress(dst []byte, a Address) []byte {
+	return appendSized(append(dst, a.TON, a.NPI), a.Number)
+}
+
+func appendSized(dst, b []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(dst, uint32(len(b))), b...)
+}
