@@ -36,6 +36,9 @@ func (s State) String() string {
 	return stateNames[Unknown]
 }
 
+// longestStatus is the length of the longest status word.
+const longestStatus = len("UNDELIVERABLE")
+
 // statusWords are the values of stat: seen in the field, beside those of
 // appendix B. Any other, and "0", is Unknown: providers do not agree on them.
 var statusWords = []struct {
@@ -59,7 +62,7 @@ var statusWords = []struct {
 // nobody has been seen to use.
 func stateOfWord(word []byte) (state State, known bool) {
 	for _, w := range statusWords {
-		if len(w.word) == len(word) && equalFold(word, w.word) {
+		if bytes.EqualFold(word, []byte(w.word)) {
 			return w.state, true
 		}
 	}
@@ -89,6 +92,3 @@ func stateOfTLV(value []byte) (state State, known bool) {
 	}
 	return Unknown, false
 }
-
-// equalFold compares ASCII text regardless of case.
-func equalFold(b []byte, s string) bool { return bytes.EqualFold(b, []byte(s)) }

@@ -96,3 +96,17 @@ func (s *Submit) body() (body []byte, payload bool) {
 	}
 	return s.TLV(tagMessagePayload)
 }
+
+// payloadAt is where in the frame the value of the first message_payload begins.
+func (s *Submit) payloadAt() int {
+	for area := s.tlvs(); ; {
+		tag, value, rest, ok := nextTLV(area)
+		if !ok {
+			return s.tailAt
+		}
+		if tag == tagMessagePayload {
+			return s.tailAt - len(rest) - len(value)
+		}
+		area = rest
+	}
+}
