@@ -1,7 +1,6 @@
 package pdu
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -50,36 +49,34 @@ func AppendContent(dst []byte, f Frame, s *Submit, skip []uint16) []byte {
 	return append(dst, s.tail()...)
 }
 
-// tlv is one TLV of a frame.
-type tlv struct {
-	tag   uint16
-	value []byte
-}
-
-// appendTLVs appends how many TLVs count, and these in the order of their tags.
+// appendTLVs appends how many TLVs of area count, and these as they stand, in
+// the order of their tags.
 func appendTLVs(dst, area []byte, payload bool, skip []uint16) []byte {
-	var few [fewTLVs]tlv
+	// What is sorted is the tag and then the place: few octets, and stable.
+	var few [fewTLVs]uint64
 	counted := few[:0]
-	for {
-		tag, value, rest, ok := nextTLV(area)
+	for rest := area; ; {
+		tag, _, behind, ok := nextTLV(rest)
 		if !ok {
 			break
 		}
-		area = rest
+		at := len(area) - len(rest)
+		rest = behind
 		switch {
 		case tag == tagMessagePayload && payload:
 			payload = false // the first one is the body
 		case tag == tagUserMessageRef, tag == tagQosTimeToLive, slices.Contains(skip, tag):
 		default:
-			counted = append(counted, tlv{tag, value})
+			counted = append(counted, uint64(tag)<<32|uint64(at))
 		}
 	}
-	slices.SortStableFunc(counted, func(a, b tlv) int { return cmp.Compare(a.tag, b.tag) })
+	slices.Sort(counted)
 
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(counted)))
-	for _, t := range counted {
-		dst = binary.BigEndian.AppendUint16(dst, t.tag)
-		dst = appendSized(dst, t.value)
+	for _, key := range counted {
+		at := area[uint32(key):]
+		_, _, behind, _ := nextTLV(at)
+		dst = append(dst, at[:len(at)-len(behind)]...)
 	}
 	return dst
 }

@@ -95,7 +95,7 @@ func (t text) read() (m marks) {
 			return m
 		case t.begins(i, "id:") && m.id.empty():
 			m.id = t.value(i + len("id:"))
-		case t.begins(i, "stat:"):
+		case t.begins(i, "stat:") && m.status.empty():
 			m.status = t.value(i + len("stat:"))
 		case t.begins(i, "submit date:"), t.begins(i, "submitdate:"),
 			t.begins(i, "done date:"), t.begins(i, "donedate:"):
