@@ -95,7 +95,7 @@ type Account struct {
 	Settle time.Duration
 	// RaceWait is how long a receipt may wait for the answer it has overtaken. 0: not at all.
 	RaceWait time.Duration
-	// RetryStatus answers submissions that come while the proxy shuts down. Default ESME_RMSGQFUL.
+	// RetryStatus answers submissions that come while the proxy shuts down. 0: ESME_RMSGQFUL.
 	RetryStatus uint32
 }
 

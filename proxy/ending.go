@@ -1,0 +1,285 @@
+package proxy
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"smpponce/ledger"
+)
+
+// makeEnd ends the session after why. The order is the point of it: what was answered reaches the ESME, the ledger
+// hears of each end before the peer can act on it, and what is unanswered is waited for where that makes sense.
+func (s *session) makeEnd(why string) {
+	if why != "refused" {
+		s.setPhase(leaving)
+	}
+	switch why {
+	case "refused":
+		s.leaveSMSC()
+		s.closeSMSC()
+		s.relayRefusal()
+	case "shutdown":
+		s.sayFarewell(s.esme, s.smsc)
+	case "esme_unbind", "smsc_unbind":
+		// Who asked to part closes first; its peer follows.
+		s.await(lingerTime, func() bool { return s.esme.over != going || s.smsc.over != going })
+	}
+	if s.isOver(s.smsc) {
+		s.closeSMSC()
+		s.await(settleAnswer, func() bool { return s.settling == 0 })
+	}
+	s.leaveESME()
+	if !s.isOver(s.smsc) {
+		s.drain()
+		s.setPhase(parted)
+		s.leaveSMSC()
+	}
+	s.closeSMSC()
+	s.summarise(why)
+	s.p.ended(s)
+}
+
+// summarise writes the session's last line.
+func (s *session) summarise(why string) {
+	if result := s.bindOutcome(why); result != bindAccepted {
+		s.p.metrics.bind(result)
+		s.log.Info("bind failed", zap.String("result", string(result)))
+		return
+	}
+	s.p.metrics.ends.WithLabelValues(why).Inc()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log.Info("session closed", zap.String("reason", why), zap.Stringer("ledger_session", s.id),
+		zap.Duration("lasted", time.Since(s.opened)),
+		zap.Uint64("submissions", s.t.in[esme][submitCommand]), zap.Uint64("answers", s.t.out[esme][submitRespCommand]),
+		zap.Uint64("deliveries", s.t.out[esme][deliverCommand]), zap.Uint64("unmatched_responses", s.t.strays[smsc]),
+		zap.Int("unanswered", s.open))
+}
+
+// bindOutcome names what became of a bind that went to the SMSC.
+func (s *session) bindOutcome(why string) outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.accepted:
+		return bindAccepted
+	case s.refusal != nil:
+		return bindRefused
+	case why == "refused", why == "bind_unanswered":
+		return bindUnanswered
+	}
+	return bindAbandoned
+}
+
+func (s *session) setPhase(p phase) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.phase = p
+}
+
+func (s *session) isOver(l *leg) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return l.over != going
+}
+
+// sayFarewell sends our own unbind on each leg that still lives, and waits briefly for the answers.
+func (s *session) sayFarewell(legs ...*leg) {
+	s.mu.Lock()
+	now := s.now()
+	for _, l := range legs {
+		if s.accepted && l.open() && l.over == going {
+			l.out.add(ownUnbind, l.requests.add(request{kind: farewell, at: now, command: unbindCommand}))
+			s.t.out[l.side][unbindCommand]++
+			l.rouse()
+		}
+	}
+	s.mu.Unlock()
+	s.await(lingerTime, func() bool {
+		for _, l := range legs {
+			if l.over == going && l.requests.waiting[farewell] > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// leaveESME lets the ESME have what is queued for it, tells the ledger what became of it, and closes. The ledger
+// must know before our FIN leaves: on seeing it the client comes back, and repeats what is unanswered.
+func (s *session) leaveESME() {
+	l := s.esme
+	s.mu.Lock()
+	l.shut, l.finish = true, true
+	l.wakeAll()
+	usable := l.unsent == nil && (l.over == going || l.over == garbled)
+	s.mu.Unlock()
+	if usable {
+		s.await(4*s.p.o.WriteTimeout, func() bool { return isClosed(l.writeDone) })
+		by := s.now() + lingerTime
+		s.watch(func(now time.Duration) (bool, time.Duration) {
+			return now >= by || s.untold == 0 && s.allAcked(), now + 5*time.Millisecond
+		})
+		s.closeESME(dropped)
+		_ = l.closeWrite() // it fails where the peer was quicker
+		s.await(lingerTime, func() bool { return isClosed(l.readDone) })
+	} else {
+		s.closeESME(dropped)
+	}
+	s.mu.Lock()
+	l.abort(dropped)
+	s.mu.Unlock()
+	<-l.writeDone
+	<-l.readDone
+	_ = l.Close()
+	s.mu.Lock()
+	s.left = true
+	s.mu.Unlock()
+	s.release()
+}
+
+// allAcked says whether the ESME's kernel has all the answers. Caller holds the mutex.
+func (s *session) allAcked() bool {
+	l := s.esme
+	if l.over != going && l.over != garbled || len(l.answers) == 0 {
+		return true
+	}
+	l.acked, _ = l.socket.acked()
+	return l.answers[len(l.answers)-1].offset <= l.acked
+}
+
+// closeESME tells the ledger, once, that the ESME leg has ended and how far its answers got. It is called as soon
+// as that is known: by the leg's reader at the end of its stream, or by the watcher.
+func (s *session) closeESME(why cause) {
+	l := s.esme
+	s.mu.Lock()
+	if s.told {
+		s.mu.Unlock()
+		return
+	}
+	s.told = true
+	if l.over != going {
+		why = l.over
+	}
+	l.abort(why)
+	id := s.id
+	s.mu.Unlock()
+	<-l.writeDone // it was aborted, so what it has handed over is settled now
+	if id == 0 {
+		return
+	}
+	end := ledger.End{At: s.p.o.Ledger.Now(), How: s.howEnded(why)}
+	s.mu.Lock()
+	var acked uint64
+	acked, end.RoundTrip = l.socket.acked()
+	_, end.DeliverUnanswered = l.requests.oldest(func(r *request) bool { return r.kind == delivery })
+	end.LastSubmission, end.LastProbe = s.lastSubmission, l.lastAsk
+	for _, a := range l.answers {
+		end.Answers = append(end.Answers, ledger.Answered{Ticket: a.ticket, At: a.at, Acked: a.at != 0 && a.offset <= acked})
+	}
+	for _, m := range l.out.marks {
+		if m.ticket != nil {
+			end.Answers = append(end.Answers, ledger.Answered{Ticket: m.ticket})
+		}
+	}
+	l.answers = nil
+	s.mu.Unlock()
+	s.p.o.Ledger.CloseSession(id, end)
+}
+
+// howEnded puts the cause into the ledger's words.
+func (s *session) howEnded(why cause) ledger.HowEnded {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.esmeParted:
+		return ledger.Unbound
+	case why == closed:
+		return ledger.Closed
+	case why == reset:
+		return ledger.Reset
+	case why == silent, why == stalled:
+		return ledger.Vanished
+	}
+	return ledger.ByProxy
+}
+
+// drain keeps the SMSC leg after its ESME is gone, until what is unanswered on it is answered, so that its outcome
+// is known when the client repeats it. Where the ledger does not learn from it there is nothing to wait for.
+func (s *session) drain() {
+	s.mu.Lock()
+	id := s.id
+	s.mu.Unlock()
+	if id == 0 || !s.p.mayDrain() {
+		return
+	}
+	defer s.p.drained()
+	s.setPhase(draining)
+	by := s.now() + s.p.o.ResponseTimeout
+	s.watch(func(now time.Duration) (bool, time.Duration) {
+		s.sweep(now)
+		until := by
+		if s.refusing {
+			until = min(by, s.drainBy)
+		}
+		return s.smsc.over != going || s.smsc.requests.waiting[submission] == 0 || now >= until, until
+	})
+}
+
+// leaveSMSC takes leave of the SMSC.
+func (s *session) leaveSMSC() {
+	l := s.smsc
+	s.mu.Lock()
+	polite := s.accepted && !s.done && l.open() && l.over == going
+	s.mu.Unlock()
+	if polite {
+		s.sayFarewell(l)
+	}
+	s.mu.Lock()
+	l.shut, l.finish = true, true
+	l.wakeAll()
+	s.mu.Unlock()
+	s.await(lingerTime, func() bool { return isClosed(l.writeDone) || l.over != going })
+	if err := l.closeWrite(); err == nil {
+		s.await(lingerTime, func() bool { return isClosed(l.readDone) })
+	}
+}
+
+// closeSMSC closes the SMSC leg and tells the ledger which attempts never left, and that the others are in doubt.
+func (s *session) closeSMSC() {
+	l := s.smsc
+	s.mu.Lock()
+	already := s.smscClosed
+	s.smscClosed = true
+	l.abort(dropped)
+	leg := s.leg
+	s.mu.Unlock()
+	if already {
+		return
+	}
+	<-l.writeDone
+	<-l.readDone
+	_ = l.Close()
+	s.mu.Lock()
+	never := append(l.batch.marks, l.out.marks...)
+	l.batch, l.out = outbox{}, outbox{}
+	s.mu.Unlock()
+	if leg == 0 {
+		return
+	}
+	for _, m := range never {
+		s.p.o.Ledger.Unsent(m.attempt, false)
+	}
+	s.p.o.Ledger.CloseLeg(leg)
+	s.log.Debug("smsc leg closed", zap.Stringer("leg", leg), zap.Int("never_sent", len(never)))
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,162 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"smpponce/ledger"
+	"smpponce/pdu"
+)
+
+// side names a leg by who is at its other end.
+type side uint8
+
+const (
+	esme side = iota
+	smsc
+	sides
+)
+
+func (d side) String() string { return [...]string{"esme", "smsc"}[d] }
+
+// cause says why a leg is over.
+type cause uint8
+
+const (
+	going   cause = iota // it is not over
+	closed               // the peer's FIN
+	reset                // the peer's reset, or another error of the connection
+	silent               // a probe was not answered
+	stalled              // the peer took nothing for write_timeout
+	garbled              // a frame of illegal length
+	dropped              // the proxy gave it up
+)
+
+func (c cause) String() string {
+	return [...]string{"going", "closed", "reset", "silent", "stalled", "bad_pdu", "dropped"}[c]
+}
+
+// leg is one TCP connection of a session, with its reader's and its writer's state.
+type leg struct {
+	*socket
+	side  side
+	other *leg
+	in    *pdu.Reader // the reader's
+
+	// calls are what the reader has to tell the ledger once it holds no lock. The reader's.
+	calls []call
+	// batch is what the writer is sending, and ends where its writes ended. The writer's, but for the swap.
+	batch outbox
+	ends  []writeEnd
+
+	readDone, writeDone chan struct{} // closed when reader and writer have returned
+
+	// The session's mutex guards the rest.
+
+	out      outbox
+	requests window
+	alive    alive
+	more     *sync.Cond // the writer sleeps on it
+	room     *sync.Cond // the reader sleeps on it
+	sleeping bool       // the writer sleeps
+	sending  int        // octets in batch
+	parked   int        // octets of receipts that wait for their answers, to be queued here
+	over     cause      // why nothing more comes from the peer that counts
+	shut     bool       // nothing more is queued
+	finish   bool       // the writer returns when the queue is empty
+	aborted  bool       // the writer returns at once
+	unsent   error      // why the writer gave up
+	failedAt time.Duration
+	answers  []answered // ESME leg: those that may be unread
+	checked  time.Duration
+	acked    uint64      // octets acknowledged when last asked
+	lastAsk  ledger.Time // ESME leg: when the newest probe that was answered had been queued
+	asked    uint32      // number of the outstanding probe
+	askedAt  ledger.Time // and when it was queued
+}
+
+// answered is an answer that was written to an ESME leg.
+type answered struct {
+	ticket *ledger.Ticket
+	at     ledger.Time
+	offset uint64 // of its end, among the octets given to the kernel
+}
+
+// writeEnd says that the first plain octets of a batch were all on the wire when wire octets had been sent.
+type writeEnd struct {
+	plain int
+	wire  uint64
+}
+
+func newLeg(s *session, d side, c *socket, in *pdu.Reader, pending int, now time.Duration) *leg {
+	return &leg{
+		side: d, socket: c, in: in,
+		readDone: make(chan struct{}), writeDone: make(chan struct{}),
+		requests: newWindow(pending),
+		more:     sync.NewCond(&s.mu), room: sync.NewCond(&s.mu),
+		alive: alive{heard: now},
+	}
+}
+
+// queued is how many octets wait for the socket. Caller holds the session's mutex.
+func (l *leg) queued() int { return len(l.out.buf) + l.sending + l.parked }
+
+// full says that the leg's queue has reached its hard bound. Caller holds the session's mutex.
+func (l *leg) full() bool { return l.queued() >= queueBound }
+
+// open says that frames may be queued. Caller holds the session's mutex.
+func (l *leg) open() bool { return !l.shut }
+
+// rouse wakes the writer where there is something for it. Caller holds the session's mutex.
+func (l *leg) rouse() {
+	if l.sleeping && !l.out.empty() {
+		l.sleeping = false
+		l.more.Signal()
+	}
+}
+
+// end marks the leg as over, once, and lets nobody wait for it. Caller holds the session's mutex.
+func (l *leg) end(why cause) {
+	if l.over == going {
+		l.over = why
+	}
+}
+
+// abort makes reader and writer return as soon as they can. Caller holds the session's mutex.
+func (l *leg) abort(why cause) {
+	l.end(why)
+	l.shut, l.aborted = true, true
+	_ = l.SetDeadline(time.Unix(1, 0)) // fails only on a closed connection, whose users return by themselves
+	l.wakeAll()
+}
+
+// wakeAll has everybody look again who sleeps on account of l. Caller holds the session's mutex.
+func (l *leg) wakeAll() {
+	l.sleeping = false
+	l.more.Broadcast()
+	l.room.Broadcast()
+	l.other.room.Broadcast()
+}
+
+// causeOf tells from a reader's or writer's error why the leg is over.
+func causeOf(err error) cause {
+	var length *pdu.LengthError
+	switch {
+	case errors.As(err, &length):
+		return garbled
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return closed
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return stalled
+	case errors.Is(err, net.ErrClosed):
+		return dropped
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return reset
+	}
+	return reset
+}

@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/linxGnu/gosmpp/data"
+
+	"smpponce/ledger"
+	"smpponce/pdu"
+)
+
+// read is the reader of one leg. It never writes to a socket and never waits for the ledger: it puts frames into
+// queues. It returns when the peer's stream has ended or the connection is closed.
+func (s *session) read(l *leg) {
+	defer close(l.readDone)
+	var err error
+	for err == nil {
+		err = s.readBatch(l)
+	}
+	s.readEnded(l, err)
+	if causeOf(err) == garbled {
+		// What follows cannot be framed. It is read all the same: closing with input unread would destroy the
+		// generic_nack and the answers before it.
+		_, _ = io.Copy(io.Discard, l.Conn)
+	}
+}
+
+// readBatch waits for a frame and handles it, and all that came with it, under one hold of the lock.
+func (s *session) readBatch(l *leg) error {
+	f, err := l.in.Next()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	at := s.p.since(now)
+	s.mu.Lock()
+	for {
+		l.alive.heard, l.alive.probed = at, 0
+		if !s.hasRoom(l, at) {
+			s.tellAndRelock(l)
+			s.awaitRoom(l)
+			at = s.p.since(time.Now())
+		}
+		s.t.in[l.side][indexOf(f.Command())]++
+		if l.side == esme {
+			s.fromESME(f, at)
+		} else {
+			s.fromSMSC(f, at)
+		}
+		if !l.in.Buffered() {
+			break
+		}
+		if f, err = l.in.Next(); err != nil {
+			break
+		}
+	}
+	s.esme.rouse()
+	s.smsc.rouse()
+	s.mu.Unlock()
+	s.tell(l)
+	return err
+}
+
+// hasRoom says whether the reader of l may go on. Its bounds are octets queued for the other leg and, from the ESME,
+// submissions that wait or are in flight. Caller holds the mutex.
+func (s *session) hasRoom(l *leg, at time.Duration) bool {
+	o := l.other
+	switch {
+	case l.aborted || l.shut || !o.open():
+		return true // nothing of it is queued
+	case o.full():
+		return false
+	case l.side == smsc:
+		return true
+	case s.refusing && l.full():
+		return false
+	case s.open < s.p.o.MaxPending:
+		return true
+	}
+	s.sweep(at)
+	return s.open < s.p.o.MaxPending
+}
+
+// awaitRoom sleeps until the reader of l may go on. Its missing probe answers prove nothing meanwhile. Caller holds
+// the mutex.
+func (s *session) awaitRoom(l *leg) {
+	l.alive.stopped = true
+	s.poke() // the watcher knows when requests become overdue
+	for !s.hasRoom(l, s.p.since(time.Now())) {
+		l.room.Wait()
+	}
+	l.alive.stopped = false
+	l.alive.heard = s.p.since(time.Now())
+}
+
+// tellAndRelock lets the writers and the ledger have what is there. Caller holds the mutex.
+func (s *session) tellAndRelock(l *leg) {
+	s.esme.rouse()
+	s.smsc.rouse()
+	s.mu.Unlock()
+	s.tell(l)
+	s.mu.Lock()
+}
+
+// readEnded says why the stream of l is over.
+func (s *session) readEnded(l *leg, err error) {
+	s.mu.Lock()
+	why := causeOf(err)
+	if why == closed && l.unsent != nil && causeOf(l.unsent) == reset {
+		why = reset // the writer was told of the reset, and then the reader finds an end
+	}
+	l.end(why)
+	why = l.over
+	var length *pdu.LengthError
+	if errors.As(err, &length) && l.open() {
+		l.out.add(pdu.GenericNack(0, data.ESME_RINVCMDLEN), length.Sequence)
+		s.t.out[l.side][indexOf(data.GENERIC_NACK)]++
+		l.rouse()
+	}
+	s.mu.Unlock()
+	if l.side == esme && (why == closed || why == reset) {
+		// At once: the client may be back, and repeat itself, in two milliseconds.
+		s.closeESME(why)
+	}
+	s.poke()
+}
+
+// call is one thing that a reader tells the ledger after it has released the lock.
+type call struct {
+	what     telling
+	claim    *claim
+	number   ledger.Number
+	response ledger.Response
+	receipt  *receipt
+	note     *note
+}
+
+type telling uint8
+
+const (
+	tellClaim telling = iota
+	tellSettle
+	tellLookup
+	tellFinished
+)
+
+// tell makes the calls that a reader has noted, in their order. Caller holds no lock: the ledger may call back.
+func (s *session) tell(l *leg) {
+	for i := range l.calls {
+		c := &l.calls[i]
+		switch c.what {
+		case tellClaim:
+			s.claim(c.claim)
+		case tellSettle:
+			s.p.o.Ledger.Settle(c.number, c.response)
+		case tellLookup:
+			s.lookUp(c.receipt)
+		case tellFinished:
+			s.p.o.Ledger.Finished(s.systemID, c.note.id, c.note.final)
+		}
+	}
+	clear(l.calls)
+	l.calls = l.calls[:0]
+}

@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/linxGnu/gosmpp/data"
+
+	"smpponce/ledger"
+	"smpponce/pdu"
+)
+
+// note is what the ledger is told when a request succeeds: that this message will not be delivered.
+type note struct {
+	id    []byte // the SMSC's
+	final ledger.Final
+}
+
+// receipt is a delivery receipt on its way through the ledger.
+type receipt struct {
+	s      *session
+	frame  pdu.Frame // its own copy
+	view   pdu.Receipt
+	parked bool // it may wait for its answer; counted in session.parked
+}
+
+// deliver routes a deliver_sm or data_sm of the SMSC. A receipt is looked up first; anything else goes straight on.
+// Caller holds the mutex.
+func (s *session) deliver(f pdu.Frame, at time.Duration) {
+	if !s.protected() || s.phase != bound {
+		s.pass(s.smsc, s.esme, f, request{kind: delivery, at: at})
+		return
+	}
+	view, ok := pdu.ParseReceipt(f)
+	if !ok {
+		s.pass(s.smsc, s.esme, f, request{kind: delivery, at: at})
+		return
+	}
+	if len(view.ID()) == 0 {
+		s.t.receipts[view.State][unmatched]++
+		s.pass(s.smsc, s.esme, f, request{kind: delivery, at: at})
+		return
+	}
+	r := &receipt{s: s, frame: append(pdu.Frame(nil), f...)}
+	r.view, _ = pdu.ParseReceipt(r.frame) // again: the views must not point into the reader's buffer
+	if s.account.Mode == Enforce && s.account.RaceWait > 0 && s.parked < maxParked {
+		r.parked = true
+		s.parked++
+	}
+	s.esme.parked += len(r.frame)
+	s.smsc.calls = append(s.smsc.calls, call{what: tellLookup, receipt: r})
+}
+
+// lookUp asks the ledger whose receipt it is. It is called by the SMSC's reader alone, without the lock.
+func (s *session) lookUp(r *receipt) {
+	var wait time.Duration
+	if r.parked {
+		wait = s.account.RaceWait
+	}
+	d := s.receiptHasher.Destination(r.view.Source.Number)
+	s.p.o.Ledger.Lookup(s.systemID, r.view.ID(), d, wait, r.found)
+}
+
+// found queues the receipt for the ESME, under the id that the ESME knows its message by.
+func (r *receipt) found(f ledger.Found) {
+	s := r.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.esme.parked -= len(r.frame)
+	if r.parked {
+		s.parked--
+	}
+	if s.smsc.alive.stopped {
+		s.smsc.room.Signal()
+	}
+	if !s.esme.open() {
+		return // nobody acknowledges it, so the SMSC will send it again
+	}
+	frame, how := r.frame, untouched
+	switch {
+	case !f.Known:
+		how = unmatched
+	case s.account.Mode == Enforce && len(f.ESMEID) > 0 && string(f.ESMEID) != string(r.view.ID()):
+		frame, how = r.view.Rewrite(nil, f.ESMEID), translated
+	}
+	s.t.receipts[r.view.State][how]++
+	q := request{kind: delivery, at: s.now()}
+	if final := finalOf(r.view.State); f.Known && final != ledger.NotFinal {
+		q.note = &note{r.view.ID(), final}
+	}
+	s.pass(s.smsc, s.esme, frame, q)
+	s.esme.rouse()
+}
+
+// finalOf says which states mean that the message will not be delivered, so that one like it is no repetition.
+func finalOf(s pdu.State) ledger.Final {
+	switch s {
+	case pdu.FailedPermanent:
+		return ledger.Failed
+	case pdu.Expired:
+		return ledger.Expired
+	case pdu.Deleted:
+		return ledger.Deleted
+	}
+	return ledger.NotFinal
+}
+
+// noteCancel notes which message a cancel_sm is about. One that names none, but sender and receiver, cancels what
+// the ledger cannot tell.
+func noteCancel(f pdu.Frame) *note {
+	id, ok := pdu.MessageID(f)
+	if !ok || f.Command() != data.CANCEL_SM {
+		return nil
+	}
+	return &note{append([]byte(nil), id...), ledger.Cancelled}
+}

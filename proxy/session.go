@@ -1,0 +1,226 @@
+package proxy
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"github.com/linxGnu/gosmpp/data"
+	"go.uber.org/zap"
+
+	"smpponce/ledger"
+	"smpponce/pdu"
+)
+
+// never is a time that does not come.
+const never = time.Duration(math.MaxInt64)
+
+// phase is how far a session has got.
+type phase uint8
+
+const (
+	opening phase = iota // the bind is with the SMSC
+	bound
+	refused  // the SMSC's refusal is being kept back
+	leaving  // an end is being made of the ESME leg
+	draining // the ESME is gone; answers of the SMSC are waited for
+	parted   // the SMSC leg is being closed
+	phases
+)
+
+func (p phase) String() string {
+	return [...]string{"binding", "bound", "refused", "closing", "draining", "closing"}[p]
+}
+
+// session is an ESME leg and its SMSC leg, tied by one bind. Four goroutines move its PDUs, read and write for each
+// leg; the one that accepted the connection is its watcher (run): it keeps the time and makes the end.
+type session struct {
+	p        *Proxy
+	log      *zap.Logger
+	account  Account
+	systemID string
+	bind     pdu.Frame // the ESME's own
+	source   string    // where failed binds are counted
+	opened   time.Time
+	release  func() // gives the ESME's place to the next
+	esme     *leg
+	smsc     *leg
+
+	poked chan struct{} // something for the watcher; capacity 1
+
+	// What only the ESME's reader uses, and the SMSC's reader.
+	hasher, receiptHasher *ledger.Hasher
+	content               []byte
+
+	// mu guards what follows, and of the legs what is named there. It is never held during a call of the ledger or
+	// of a socket that could block.
+	mu sync.Mutex
+
+	phase          phase
+	id             ledger.SessionID // both 0 in mode off
+	leg            ledger.LegID
+	open           int  // submissions without answer, but for overdue ones
+	untold         int  // claims noted and not yet made
+	settling       int  // answers of the SMSC that the ledger has not given back yet
+	parked         int  // receipts that wait in the ledger
+	accepted       bool // the SMSC said yes to the bind
+	lastSubmission ledger.Time
+
+	refusal  pdu.Frame // the bind_resp that says no; nil: the SMSC said nothing
+	refuseAt time.Duration
+
+	unbind     pdu.Frame // the ESME's, while it is held
+	unbindAt   time.Duration
+	esmeParted bool // the ESME has sent unbind, or answered one
+	exchanged  side // whose unbind was answered, once parting is done
+	done       bool // an unbind was relayed and answered
+
+	refusing         bool          // the proxy shuts down
+	drainBy          time.Duration // then: until when to wait for answers
+	killed           bool          // then: no more waiting at all
+	told             bool          // the ledger knows that the ESME leg has ended
+	left, smscClosed bool          // the legs are closed
+
+	t tally
+}
+
+// poke has the watcher look.
+func (s *session) poke() {
+	select {
+	case s.poked <- struct{}{}:
+	default:
+	}
+}
+
+// run is the life of a session, from the forwarded bind to the last close.
+func (s *session) run() {
+	for _, l := range []*leg{s.esme, s.smsc} {
+		go s.read(l)
+		go s.write(l)
+	}
+	s.forwardBind()
+	why := s.relay()
+	s.makeEnd(why)
+}
+
+// forwardBind sends the ESME's bind as it is, but for the sequence number.
+func (s *session) forwardBind() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forward(s.bind, request{kind: binding, at: s.now()})
+	s.smsc.rouse()
+}
+
+// now is the time on the proxy's clock.
+func (s *session) now() time.Duration { return s.p.since(time.Now()) }
+
+// A step looks at the session under its mutex. It says whether what is waited for has come, or when to look again
+// if nothing happens before.
+type step func(now time.Duration) (done bool, next time.Duration)
+
+// watch takes steps until one is done, and keeps both legs alive meanwhile. It gives up when the proxy must exit.
+func (s *session) watch(take step) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		s.mu.Lock()
+		now := s.now()
+		s.giveUpDead(now)
+		done, next := take(now)
+		if done || s.killed {
+			s.mu.Unlock()
+			return
+		}
+		next = min(next, s.keepAlive(s.esme, now), s.keepAlive(s.smsc, now))
+		s.esme.rouse()
+		s.smsc.rouse()
+		s.mu.Unlock()
+
+		timer.Reset(max(0, next-now))
+		select {
+		case <-s.poked:
+		case <-timer.C:
+		}
+	}
+}
+
+// await watches until done says so, at most for the given time.
+func (s *session) await(most time.Duration, done func() bool) {
+	by := s.now() + most
+	s.watch(func(now time.Duration) (bool, time.Duration) {
+		return done() || now >= by, by
+	})
+}
+
+// keepAlive probes or gives up a silent leg, and says when to look again. Caller holds the mutex.
+func (s *session) keepAlive(l *leg, now time.Duration) time.Duration {
+	if l.over != going || l.shut || !s.accepted {
+		return never
+	}
+	k := keepalive{s.p.o.KeepaliveInterval, s.p.o.KeepaliveTimeout}
+	due, next := k.check(l.alive, now)
+	switch due {
+	case ask:
+		seq := l.requests.add(request{kind: probe, at: now, command: indexOf(data.ENQUIRE_LINK)})
+		l.out.add(enquireLink, seq)
+		s.t.out[l.side][indexOf(data.ENQUIRE_LINK)]++
+		l.alive.probed, l.asked = now, seq
+		if s.protected() {
+			l.askedAt = s.p.o.Ledger.At(time.Now())
+		}
+	case silence:
+		l.abort(silent)
+		s.poke()
+	}
+	return next
+}
+
+// giveUpDead ends legs that could not be written to and have nothing more to say. A write error alone ends no SMSC
+// leg: answers may still lie unread behind it. Caller holds the mutex.
+func (s *session) giveUpDead(now time.Duration) {
+	for _, l := range []*leg{s.esme, s.smsc} {
+		if l.unsent == nil || l.over != going {
+			continue
+		}
+		if now >= s.deadAt(l) {
+			l.abort(causeOf(l.unsent))
+		}
+	}
+}
+
+func (s *session) deadAt(l *leg) time.Duration {
+	if l.side == smsc && l.alive.stopped {
+		return never
+	}
+	if l.side == smsc {
+		return min(max(l.failedAt, l.alive.heard)+lingerTime, l.failedAt+s.p.o.ResponseTimeout)
+	}
+	return l.failedAt + lingerTime
+}
+
+// protected says whether the ledger is asked. Caller need not hold the mutex.
+func (s *session) protected() bool { return s.account.Mode != Off }
+
+// sweep counts no longer what is unanswered for response_timeout. Caller holds the mutex.
+func (s *session) sweep(now time.Duration) {
+	s.smsc.requests.sweep(now-s.p.o.ResponseTimeout, func(r *request) {
+		if r.kind != submission {
+			return
+		}
+		s.open--
+		if r.claim != nil {
+			r.claim.overdue = true
+		}
+	})
+}
+
+// answeredOne notes that a submission needs to be waited for no longer. Caller holds the mutex.
+func (s *session) answeredOne() {
+	s.open--
+	if s.esme.alive.stopped {
+		s.esme.room.Signal()
+	}
+	if s.open == 0 && (s.unbind != nil || s.refusing) {
+		s.poke()
+	}
+}

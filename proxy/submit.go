@@ -1,0 +1,210 @@
+package proxy
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/linxGnu/gosmpp/data"
+
+	"smpponce/ledger"
+	"smpponce/pdu"
+)
+
+// claim is one submission that the ledger decides: one piece of memory for all that is kept of it, its frame too
+// where it is not a long one.
+type claim struct {
+	ledger.Claim // the ledger's, from Claim to Answer
+	s            *session
+	frame        pdu.Frame
+
+	// The session's mutex guards these.
+	attempt ledger.Number // in flight on the SMSC leg
+	overdue bool          // no longer counted in session.open
+	settled bool          // the SMSC's answer is with the ledger
+	// On the proxy's clock; 0: not yet.
+	arrived, sent, responded time.Duration
+
+	short [256]byte
+}
+
+// submit notes a submission for the ledger, or forwards it where the account's mode is off. Caller holds the mutex.
+func (s *session) submit(f pdu.Frame, at time.Duration) {
+	s.open++
+	if !s.protected() {
+		s.t.unprotected++
+		s.forward(f, request{kind: submission, at: at})
+		return
+	}
+	c := &claim{s: s, arrived: at}
+	c.frame = append(c.short[:0], f...)
+	s.untold++
+	s.esme.calls = append(s.esme.calls, call{what: tellClaim, claim: c})
+}
+
+// claim asks the ledger about a submission. It is called by the ESME's reader alone, without the lock: hashing takes
+// longer than all the rest of the way.
+func (s *session) claim(c *claim) {
+	arrived := s.p.started.Add(c.arrived)
+	view, err := pdu.ParseSubmit(c.frame)
+	readable := &view
+	if err != nil {
+		readable = nil // then all of the body is its content
+	}
+	c.Waiter = c
+	c.Session, c.Leg = s.id, s.leg
+	c.Sequence = c.frame.Sequence()
+	c.At = s.p.o.Ledger.At(arrived)
+	c.Destination = s.hasher.Destination(view.Destination.Number)
+	c.Masked = pdu.MaskNumber(view.Destination.Number)
+	c.ReceiptRequested = view.ReceiptRequested()
+	if unix, ok := pdu.ScheduleSeconds(view.Schedule, arrived); ok {
+		c.Schedule = unix
+	}
+	s.content = pdu.AppendContent(s.content[:0], c.frame, readable, s.account.RequestTags)
+	c.Fingerprint = s.hasher.Fingerprint(s.content)
+	c.Key = s.key(c.Fingerprint, readable)
+
+	s.mu.Lock()
+	s.untold--
+	s.lastSubmission = c.At
+	s.mu.Unlock()
+	s.p.o.Ledger.Claim(&c.Claim)
+}
+
+// key takes the request id where the submission carries one, and else its content.
+func (s *session) key(f ledger.Fingerprint, view *pdu.Submit) ledger.Key {
+	if view == nil {
+		return s.hasher.Content(f)
+	}
+	for _, tag := range s.account.RequestTags {
+		value, _ := view.TLV(tag)
+		value = bytes.TrimSuffix(value, []byte{0})
+		if len(value) == 0 {
+			continue
+		}
+		part, _ := view.Part()
+		to := view.Destination
+		s.content = append(append(s.content[:0], to.TON, to.NPI), to.Number...)
+		return s.hasher.Explicit(tag, value, s.content, part.Number, part.Total)
+	}
+	return s.hasher.Content(f)
+}
+
+// Forward queues the submission for the SMSC, under attempt n: its intent is on disk. The number it gets there
+// stands in the window before the frame stands in the queue.
+func (c *claim) Forward(n ledger.Number, until ledger.Time) (sequence uint32, ok bool) {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.esme.shut || !s.smsc.open() {
+		return 0, false
+	}
+	c.attempt, c.sent = n, 0
+	r := request{kind: submission, at: s.now(), peer: c.Sequence, claim: c, command: submitCommand}
+	seq := s.smsc.requests.add(r)
+	s.smsc.out.addMarked(c.frame, seq, mark{claim: c, attempt: n, until: until, seq: seq})
+	s.t.out[smsc][submitCommand]++
+	s.smsc.rouse()
+	return seq, true
+}
+
+// settle gives the SMSC's answer to the ledger, which gives it back when it is kept. Caller holds the mutex.
+func (s *session) settle(f pdu.Frame, r *request, at time.Duration) {
+	nack := f.Command() == data.GENERIC_NACK
+	if !nack && f.Command() != data.SUBMIT_SM_RESP {
+		return // it answers something else; what was submitted goes on being waited for
+	}
+	c := r.claim
+	if c.sent == 0 {
+		return // its frame is still with us: this answers nothing
+	}
+	s.smsc.requests.take(r.seq)
+	c.responded = at
+	s.t.answered.observe(at - c.sent)
+	if !c.settled {
+		c.settled = true
+		s.settling++
+	}
+	body := append([]byte(nil), f.Body()...)
+	response := ledger.Response{Nack: nack, Status: uint32(f.Status()), Body: body}
+	if id, ok := pdu.MessageID(f); ok {
+		response.MessageID = body[:len(id):len(id)] // it stands at the front
+	}
+	s.smsc.calls = append(s.smsc.calls, call{what: tellSettle, number: c.attempt, response: response})
+	c.attempt = 0
+	if s.phase == draining && s.smsc.requests.waiting[submission] == 0 {
+		s.poke()
+	}
+}
+
+// Answer queues the submission's answer for the ESME, under the ESME's own number.
+func (c *claim) Answer(a ledger.Answer) {
+	s := c.s
+	s.mu.Lock()
+	if c.settled {
+		c.settled = false
+		if s.settling--; s.settling == 0 && s.phase != bound {
+			s.poke()
+		}
+	}
+	if !c.overdue {
+		s.answeredOne()
+	}
+	if !s.esme.open() {
+		s.mu.Unlock()
+		if a.Ticket != nil {
+			s.p.o.Ledger.Undelivered(a.Ticket)
+		}
+		return
+	}
+	command, index := uint32(0x80000004), submitRespCommand // submit_sm_resp
+	if a.Nack {
+		command, index = 0x80000000, nackCommand // generic_nack
+	}
+	s.esme.out.addResponse(command, a.Status, c.Sequence, a.Body, &mark{claim: c, ticket: a.Ticket})
+	s.t.out[esme][index]++
+	s.esme.rouse()
+	s.mu.Unlock()
+}
+
+// trackAnswers notes how far the answers of a batch got, and forgets those that are sure to have been read. n octets
+// of the batch were written. Caller holds the mutex.
+func (s *session) trackAnswers(l *leg, n int, at time.Duration, now ledger.Time) {
+	total, next := l.sent(), 0
+	for i := range l.batch.marks {
+		m := &l.batch.marks[i]
+		a := answered{ticket: m.ticket}
+		if m.end <= n {
+			a.at, a.offset = now, total-uint64(n-m.end)
+			if l.record == tlsWrite { // the end of its record
+				for l.ends[next].plain < m.end {
+					next++
+				}
+				a.offset = l.ends[next].wire
+			}
+			if c := m.claim; c.responded != 0 && c.sent != 0 {
+				s.t.overhead.observe(c.sent - c.arrived + at - c.responded)
+			}
+		}
+		if a.ticket != nil {
+			l.answers = append(l.answers, a)
+		}
+	}
+	if len(l.answers) == 0 {
+		return
+	}
+	settled := now - ledger.Time(s.account.Settle)
+	if l.answers[0].at < settled && at-l.checked > 50*time.Millisecond {
+		l.checked = at
+		l.acked, _ = l.socket.acked()
+	}
+	old := 0
+	for _, a := range l.answers {
+		if a.at == 0 || a.at >= settled || a.offset > l.acked {
+			break
+		}
+		old++
+	}
+	old = max(old, len(l.answers)-maxTracked)
+	l.answers = append(l.answers[:0], l.answers[old:]...)
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package proxy
+
+import (
+	"net"
+	"time"
+)
+
+// tcpAcknowledged does not know.
+func tcpAcknowledged(*net.TCPConn) (octets uint64, roundTrip time.Duration, known bool) {
+	return 0, 0, false
+}

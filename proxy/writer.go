@@ -1,0 +1,134 @@
+package proxy
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"smpponce/ledger"
+)
+
+// write is the writer of one leg: it sends all that is queued in as few writes as it can, and sleeps when there is
+// nothing. It returns when it was told to finish and the queue is empty, when it is aborted, or when the socket
+// fails; then what it has not handed over stays in batch and out.
+func (s *session) write(l *leg) {
+	defer close(l.writeDone)
+	for s.takeBatch(l) {
+		s.withdrawStale(l)
+		n, err := s.send(l)
+		s.wrote(l, n, err)
+		if err != nil {
+			break
+		}
+	}
+	s.poke()
+}
+
+// takeBatch waits for frames and takes them all.
+func (s *session) takeBatch(l *leg) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l.out.empty() && !l.finish && !l.aborted {
+		l.sleeping = true
+		l.more.Wait()
+	}
+	l.sleeping = false
+	if l.aborted || l.out.empty() {
+		return false
+	}
+	l.batch.clear()
+	l.batch, l.out = l.out, l.batch
+	l.sending = len(l.batch.buf)
+	return true
+}
+
+// withdrawStale takes out of the batch what may no longer be sent: a process that was paused between the verdict
+// and now must not act on what was right then.
+func (s *session) withdrawStale(l *leg) {
+	if l.side != smsc || len(l.batch.marks) == 0 {
+		return
+	}
+	now := s.p.o.Ledger.Now()
+	dropped := l.batch.withdraw(func(m *mark) bool { return now > m.until })
+	at := s.p.since(time.Now())
+	s.mu.Lock()
+	for _, m := range l.batch.marks {
+		m.claim.sent = at
+	}
+	for _, m := range dropped {
+		l.requests.take(m.seq)
+	}
+	again := !s.esme.shut
+	s.mu.Unlock()
+	for _, m := range dropped {
+		s.p.o.Ledger.Unsent(m.attempt, again)
+	}
+}
+
+// send writes the batch and says how many of its octets the socket has taken. A peer that takes nothing for
+// write_timeout fails it; one that takes little does not.
+func (s *session) send(l *leg) (n int, err error) {
+	l.ends = l.ends[:0]
+	for n < len(l.batch.buf) {
+		if err := s.arm(l); err != nil {
+			return n, err
+		}
+		took, err := l.Write(l.batch.buf[n:min(n+l.record, len(l.batch.buf))])
+		n += took
+		l.ends = append(l.ends, writeEnd{n, l.sent()})
+		if err == nil || took > 0 && l.record == plainWrite && errors.Is(err, os.ErrDeadlineExceeded) {
+			continue
+		}
+		return n, err
+	}
+	return n, nil
+}
+
+// arm sets the write deadline, unless a recent one will do.
+func (s *session) arm(l *leg) error {
+	timeout := s.p.o.WriteTimeout
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.aborted {
+		return os.ErrDeadlineExceeded
+	}
+	now := time.Now()
+	if now.Sub(l.armed) < timeout/4 {
+		return nil
+	}
+	l.armed = now
+	return l.SetWriteDeadline(now.Add(timeout + timeout/4))
+}
+
+// wrote accounts for a batch of which the first n octets were written.
+func (s *session) wrote(l *leg, n int, err error) {
+	at := s.p.since(time.Now())
+	var now ledger.Time
+	if l.side == esme && len(l.batch.marks) > 0 {
+		now = s.p.o.Ledger.Now()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.sending = 0
+	if err != nil {
+		l.unsent, l.failedAt = err, at
+		l.shut = true
+		if l.side == esme && causeOf(err) == stalled {
+			l.end(stalled)
+		}
+		l.wakeAll()
+	}
+	if l.side == esme {
+		s.trackAnswers(l, n, at, now)
+	}
+	if err != nil {
+		l.batch.keepUnwritten(n)
+	} else {
+		l.batch.clear()
+	}
+	for _, reader := range []*leg{l, l.other} {
+		if reader.alive.stopped {
+			reader.room.Signal()
+		}
+	}
+}
