@@ -32,6 +32,7 @@ func appendRecord(dst []byte, r *Record) []byte {
 	flags := bit(r.Key.Explicit)*flagExplicit | bit(r.ReceiptRequested)*flagReceipt | bit(r.Held)*flagHeld | bit(r.Answer != nil)*flagAnswer
 	dst = append(dst, recordVersion, flags)
 	dst = binary.AppendUvarint(dst, uint64(r.Number))
+	dst = appendTime(dst, r.Claimed)
 	dst = binary.AppendUvarint(dst, uint64(r.Version))
 	dst = appendBytes(dst, []byte(r.Account))
 	dst = append(dst, r.Fingerprint[:]...)
@@ -53,7 +54,6 @@ func appendRecord(dst []byte, r *Record) []byte {
 	}
 	dst = appendTime(dst, r.Loss)
 	dst = appendTime(dst, r.Until)
-	dst = append(dst, byte(r.Final))
 	if r.Answer != nil {
 		dst = appendResponse(dst, r.Answer)
 	}
@@ -68,6 +68,7 @@ func appendAttempt(dst []byte, a *Attempt) []byte {
 	dst = appendTime(dst, a.Ended)
 	dst = append(dst, byte(a.State), byte(a.Evidence), bit(a.Nack))
 	dst = binary.AppendUvarint(dst, uint64(a.Status))
+	dst = append(dst, bit(a.Told), byte(a.Final))
 	return appendBytes(dst, a.ID)
 }
 
@@ -105,6 +106,7 @@ func decodeRecord(b []byte) (*Record, error) {
 	flags := d.byte()
 	r := &Record{
 		Number:           Number(d.uint()),
+		Claimed:          d.time(),
 		Version:          uint32(d.uint()),
 		Account:          string(d.bytes()),
 		Fingerprint:      Fingerprint(d.fixed(16)),
@@ -126,7 +128,6 @@ func decodeRecord(b []byte) (*Record, error) {
 		r.History = append(r.History, d.stand())
 	}
 	r.Loss, r.Until = d.time(), d.time()
-	r.Final = Final(d.below(uint8(finalEnds)))
 	if flags&flagAnswer != 0 {
 		r.Answer = d.response()
 	}
@@ -224,6 +225,8 @@ func (d *decoder) attempt() Attempt {
 		Evidence: Evidence(d.below(uint8(evidenceEnds))),
 		Nack:     d.bool(),
 		Status:   uint32(d.uint()),
+		Told:     d.bool(),
+		Final:    Final(d.below(uint8(finalEnds))),
 		ID:       d.bytes(),
 	}
 }

@@ -29,7 +29,7 @@ const (
 	ReasonExpired                     // it would have been a resubmission, but its time is over
 	ReasonInFlight                    // an attempt is under way
 	ReasonAccepted                    // the SMSC accepted it before
-	ReasonFinal                       // accepted before, but not delivered: the client means it
+	ReasonUndelivered                 // accepted before, but not delivered: the client means it
 	ReasonRejected                    // nothing was accepted
 	ReasonNeverSent                   // nothing was sent
 	ReasonDoubt                       // acceptance unknown; the policy decides
@@ -37,13 +37,14 @@ const (
 	ReasonMismatch                    // the request id was seen with another content
 	ReasonWaiters                     // too many wait for this record
 	ReasonUnwritable                  // the ledger cannot commit
+	ReasonUnreadable                  // the ledger cannot read its record
 	ReasonStale                       // its verdict was too old to be acted on
 	reasonEnds                        // for the codec
 )
 
 func (r Reason) String() string {
-	return [...]string{"new", "not_abandoned", "expired", "in_flight", "accepted", "not_delivered", "rejected", "never_sent",
-		"in_doubt", "in_doubt_deadline", "key_mismatch", "too_many_waiters", "ledger_unwritable", "stale_verdict"}[r]
+	return [...]string{"new", "not_abandoned", "expired", "in_flight", "accepted", "undelivered", "rejected", "never_sent",
+		"in_doubt", "in_doubt_deadline", "key_mismatch", "too_many_waiters", "ledger_unwritable", "ledger_unreadable", "stale_verdict"}[r]
 }
 
 // Rule names the rule of DESIGN 4.2 by which a submission is abandoned.
@@ -73,8 +74,10 @@ type Situation struct {
 	CanSubmitAgain Time
 	// LegLives: the SMSC leg of an attempt in doubt is still up, so its answer may come.
 	LegLives bool
-	// Waiting: the submission is a resubmission of this record already, and waits. Waited: it has been held in full.
-	Waiting, Waited bool
+	// Waiting: the submission is a resubmission of this record already, and waits. HeldUntil is the end of its hold;
+	// 0: it is not held.
+	Waiting   bool
+	HeldUntil Time
 }
 
 // Decision is what Decide says. Until is set with Wait.
@@ -99,7 +102,7 @@ func Decide(r *Record, s *Submission, w Situation, p *Policy, now Time) Decision
 	if !w.Waiting {
 		switch {
 		case r.Key.Explicit:
-			d.Absorbs = r.Attempts[0].At.Add(p.Window)
+			d.Absorbs = r.Claimed.Add(p.Window)
 		default:
 			d.Rule, d.Absorbs = abandoned(r, w, p, now)
 			if d.Rule == NotAbandoned || !p.Content {
@@ -115,10 +118,6 @@ func Decide(r *Record, s *Submission, w Situation, p *Policy, now Time) Decision
 	}
 	switch state {
 	case Accepted:
-		if r.Final != NotFinal {
-			d.Reason = ReasonFinal
-			return d
-		}
 		d.Verdict, d.Reason = Replay, ReasonAccepted
 	case InFlight:
 		d.Verdict, d.Reason = Join, ReasonInFlight
@@ -126,6 +125,8 @@ func Decide(r *Record, s *Submission, w Situation, p *Policy, now Time) Decision
 		d.Reason = ReasonRejected
 	case NeverSent:
 		d.Reason = ReasonNeverSent
+	case Undelivered:
+		d.Reason = ReasonUndelivered
 	case InDoubt:
 		decideDoubt(&d, r, w, p, now)
 	}
@@ -145,7 +146,9 @@ func decideDoubt(d *Decision, r *Record, w Situation, p *Policy, now Time) {
 		switch {
 		case now >= deadline:
 			d.Reason, d.Resent = ReasonDoubtDeadline, true
-		case r.Held || w.Waited || !r.ReceiptRequested && !w.LegLives:
+		case w.HeldUntil > now:
+			d.Verdict, d.Until = Wait, w.HeldUntil
+		case r.Held || !r.ReceiptRequested && !w.LegLives:
 			d.Verdict = Retry
 		default:
 			d.Verdict, d.Until = Wait, min(now.Add(p.HoldTimeout), deadline)
@@ -226,7 +229,7 @@ func doubtUntil(r *Record, lives bool, p *Policy) Time {
 	case Hold:
 		return doubtDeadline(r, lives, p).Add(p.ContentWindow)
 	case RefuseInDoubt:
-		return r.Attempts[0].At.Add(p.Window)
+		return r.Claimed.Add(p.Window)
 	}
 	return 0
 }
@@ -257,7 +260,7 @@ func distance(r *Record, s *Submission) int64 {
 	}
 	a, b := r.Schedule, s.Schedule
 	if a == 0 {
-		a = r.Attempts[0].At.Std().Unix()
+		a = r.Claimed.Std().Unix()
 	}
 	if b == 0 {
 		b = s.At.Std().Unix()

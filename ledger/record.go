@@ -4,16 +4,17 @@ package ledger
 type State uint8
 
 const (
-	Accepted  State = iota // the SMSC answered with ESME_ROK
-	InFlight               // forwarded, or about to be: counted from the claim, not from the write
-	InDoubt                // forwarded, and the answer can no longer be expected
-	Rejected               // the SMSC answered with another status, or generic_nack
-	NeverSent              // no byte of it reached the SMSC
-	stateEnds              // for the codec
+	Accepted    State = iota // the SMSC answered with ESME_ROK
+	InFlight                 // forwarded, or about to be: counted from the claim, not from the write
+	InDoubt                  // forwarded, and the answer can no longer be expected
+	Rejected                 // the SMSC answered with another status, or generic_nack
+	NeverSent                // no byte of it reached the SMSC
+	Undelivered              // accepted, and then failed, expired, deleted or cancelled
+	stateEnds                // for the codec
 )
 
 func (s State) String() string {
-	return [...]string{"accepted", "in_flight", "in_doubt", "rejected", "never_sent"}[s]
+	return [...]string{"accepted", "in_flight", "in_doubt", "rejected", "never_sent", "undelivered"}[s]
 }
 
 // Evidence names what settled an attempt.
@@ -47,6 +48,10 @@ type Attempt struct {
 	Status   uint32 // command_status of the response
 	Nack     bool
 	ID       []byte // SMSC message id, raw
+	Told     bool   // the ESME was given ID
+	Final    Final  // of an undelivered one
+
+	key [16]byte // hash of ID, where it has one; not encoded
 }
 
 // A Stand is a submission in the place of a record.
@@ -64,6 +69,7 @@ type Stand struct {
 // A Record is what the ledger knows of one request.
 type Record struct {
 	Number           Number // of its first attempt
+	Claimed          Time   // when that began
 	Version          uint32 // grows with each change
 	Account          string
 	Key              Key
@@ -81,13 +87,12 @@ type Record struct {
 	Until  Time      // the end of its absorbing, fixed when it first absorbed
 	Held   bool      // a resubmission has waited for evidence
 	Answer *Response // the first acceptance: what the ESME is told
-	Final  Final     // accepted, and then not delivered
 }
 
 // historyKept bounds the submissions kept of one record besides the standing one.
 const historyKept = 32
 
-// State is Accepted if any attempt is; else InFlight if any is; else InDoubt if any is; so a second attempt that was
+// State is Accepted if any attempt is; else InFlight if any is; else InDoubt if any is: a second attempt that was
 // rejected or never sent does not erase the doubt about the first.
 func (r *Record) State() State {
 	best := NeverSent
@@ -114,4 +119,14 @@ func (r *Record) remember(s Stand) {
 		r.History = r.History[:historyKept-1]
 	}
 	r.History = append(r.History, s)
+}
+
+// forget makes room for another attempt by dropping the oldest of those that prove nothing.
+func (r *Record) forget() {
+	for i := range r.Attempts {
+		if s := r.Attempts[i].State; s == Rejected || s == NeverSent {
+			r.Attempts = append(r.Attempts[:i], r.Attempts[i+1:]...)
+			return
+		}
+	}
 }

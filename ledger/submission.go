@@ -38,11 +38,13 @@ type Claim struct {
 	Submission
 	Waiter Waiter
 
-	e       *entry // the record it stands or waits for
-	attempt Number // its own attempt, while in flight; 0: joined or held
-	until   Time   // end of its hold; 0: not held
-	waited  bool   // its hold is over
-	gone    bool   // its session has ended
+	// The rest belongs to the ledger's goroutine.
+	e       *entry   // the record it stands or waits for; nil once it is answered or dropped
+	session *session // while it is unanswered
+	place   int      // its index in session.claims
+	attempt Number   // its own attempt, while in flight; 0: joined or held
+	until   Time     // end of its hold; 0: not held
+	decided Time     // when its verdict was reached
 }
 
 // Waiter is told what becomes of a claim. Both methods are called on the ledger's goroutine and must not block.

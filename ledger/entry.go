@@ -1,0 +1,140 @@
+package ledger
+
+// An account is the scope of all that follows: one system_id at one upstream.
+type account struct {
+	name       string
+	policy     Policy
+	submitters int        // bound sessions that can submit
+	waiting    []*session // ended ones that no session able to submit has followed yet
+	hasher     *Hasher
+}
+
+// A session lives here from its bind until nothing live refers to it any more.
+type session struct {
+	id        SessionID
+	account   *account
+	canSubmit bool
+	ended     Time     // 0: bound
+	again     Time     // the first moment, at or after ended, at which the account could submit; 0: not yet
+	claims    []*Claim // unanswered
+}
+
+// enter and leave keep the list of a session's unanswered claims.
+func (s *session) enter(c *Claim) {
+	c.session, c.place = s, len(s.claims)
+	s.claims = append(s.claims, c)
+}
+
+func (s *session) leave(c *Claim) {
+	last := len(s.claims) - 1
+	s.claims[c.place] = s.claims[last]
+	s.claims[c.place].place = c.place
+	s.claims[last] = nil
+	s.claims = s.claims[:last]
+	c.session = nil
+}
+
+// A leg is a living SMSC leg.
+type leg struct {
+	id      LegID
+	flights []*flight
+}
+
+// A flight is an attempt whose answer can still come: in flight, or in doubt on a leg that lives.
+type flight struct {
+	number Number
+	e      *entry
+	claim  *Claim // whose attempt it is; nil once that is answered or dropped
+	leg    *leg
+	place  int // its index in leg.flights
+	at     Time
+	handed bool // to the proxy: from then on it may be on the wire
+
+	prev, next *flight // by time of the claim
+	due        bool    // overdue already: in book.overdue, at rank, instead of that list
+	rank       int
+}
+
+// An entry is a record that is live: in flight, in doubt, waited for, or able to absorb. All fields belong to the
+// ledger's goroutine.
+type entry struct {
+	Record
+	account  *account
+	session  *session // of the standing submission
+	waiting  []*Claim // unanswered submissions of this record, oldest first
+	beneath  []place  // earlier stands that come back when the standing one is sent back
+	flights  int
+	indexed  bool   // found by its key
+	closed   bool   // needs no memory any more: unindexed once its batches are committed
+	pending  int    // batches that hold puts of it and are not committed
+	batch    *batch // the newest of them
+	volatile bool   // began without an intent (bypass): not in the store, and not to be put there
+	doubted  bool   // counted in the in-doubt gauge
+
+	prev, next *entry // of the same key
+}
+
+// A place is a stand and the session it belongs to.
+type place struct {
+	Stand
+	session *session
+}
+
+// standsFor tells whether c is the standing submission.
+func (e *entry) standsFor(c *Claim) bool {
+	s := &e.Standing
+	return s.Session == c.Session && s.Sequence == c.Sequence && s.At == c.At
+}
+
+// stand puts c in the record's place. What stood there comes back if c is sent back.
+func (e *entry) stand(c *Claim, d *Decision) {
+	e.beneath = append(e.beneath, place{e.Standing, e.session})
+	e.Standing = Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: d.Verdict, Reason: d.Reason}
+	e.session = c.session
+}
+
+// sendBack takes c out of the record's place again: its answer absorbs nothing.
+func (e *entry) sendBack(c *Claim, s Stand) {
+	e.remember(s)
+	if e.standsFor(c) {
+		if n := len(e.beneath); n > 0 {
+			e.Standing, e.session = e.beneath[n-1].Stand, e.beneath[n-1].session
+			e.beneath = e.beneath[:n-1]
+		}
+		return
+	}
+	for i := range e.beneath {
+		if b := &e.beneath[i]; b.Session == c.Session && b.Sequence == c.Sequence && b.At == c.At {
+			e.beneath = append(e.beneath[:i], e.beneath[i+1:]...)
+			return
+		}
+	}
+}
+
+// settleStands says that nothing will be sent back any more: earlier stands are history.
+func (e *entry) settleStands() {
+	for _, b := range e.beneath {
+		e.remember(b.Stand)
+	}
+	e.beneath = nil
+}
+
+// drop takes c off the waiting list.
+func (e *entry) drop(c *Claim) {
+	for i, w := range e.waiting {
+		if w == c {
+			e.waiting = append(e.waiting[:i], e.waiting[i+1:]...)
+			break
+		}
+	}
+	c.e = nil
+}
+
+// situation is what Decide must know of e.
+func (e *entry) situation() Situation {
+	w := Situation{LegLives: e.flights > 0}
+	if e.session != nil {
+		w.SessionEnded, w.CanSubmitAgain = e.session.ended, e.session.again
+	}
+	return w
+}

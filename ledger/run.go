@@ -1,0 +1,331 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"go.uber.org/zap"
+)
+
+var errSlowCommit = fmt.Errorf("no commit within %s", commitTimeout)
+
+// run owns the book: it takes events, decides, hands batches to commit one at a time, and tells the proxy what they brought once
+// they are on disk. While one batch is being committed the next one fills.
+func (l *Ledger) run() {
+	defer close(l.stopped)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		now := l.Now()
+		closing := l.take(now)
+		if now >= l.book.due {
+			l.book.due = l.book.tick(now)
+		}
+		l.advance(now, closing)
+		if closing && (l.failed || l.committing == nil && l.book.batch.idle()) {
+			break
+		}
+		timer.Reset(max(0, l.wakeAt().Sub(l.Now())))
+		select {
+		case <-l.queue.signal:
+		case r := <-l.done:
+			l.committed(r, l.Now())
+		case <-timer.C:
+		}
+	}
+	close(l.work)
+	l.reads.close()
+	if l.failed {
+		l.log.Error("the ledger closes with outcomes that it could not commit", zap.Int("entries", len(l.committing.puts)+len(l.book.batch.puts)))
+	}
+}
+
+// take handles the events that wait, until the open batch is full. While commits fail it does not stop: what was forwarded is
+// still answered.
+func (l *Ledger) take(now Time) (closing bool) {
+	for l.failed || !l.book.batch.full() {
+		if l.taken == len(l.events) {
+			clear(l.events)
+			l.taken = 0
+			if l.events, closing = l.queue.take(l.events); len(l.events) == 0 {
+				return closing
+			}
+		}
+		l.handle(&l.events[l.taken], now)
+		l.taken++
+	}
+	return false
+}
+
+// handle applies one event to the book.
+func (l *Ledger) handle(e *event, now Time) {
+	b := l.book
+	switch e.kind {
+	case openSession:
+		b.openSession(e.session, e.name, e.flag, now)
+	case closeSession:
+		b.closeSession(e.session, e.end, now)
+	case openLeg:
+		b.openLeg(e.leg)
+	case closeLeg:
+		b.closeLeg(e.leg, now)
+	case claim:
+		b.claim(e.claim, now)
+	case unsent:
+		b.unsent(e.number, e.flag, now)
+	case settle:
+		b.settle(e.number, e.response, now)
+	case undelivered:
+		b.reopen(e.ticket, now, true)
+	case look:
+		q := &lookup{account: b.account(e.name), id: e.id, found: e.found}
+		if b.look(q, e.destination, e.wait, now) {
+			l.reads.add(q)
+		}
+	case looked:
+		b.looked(e.lookup, e.record, e.err)
+	case finished:
+		b.finish(b.account(e.name), e.id, e.final, now)
+	case space:
+		l.full = e.err
+		l.judge()
+	}
+}
+
+// advance moves batches on: it seals the open one where none is being committed, and deals with a commit that fails or takes too long.
+func (l *Ledger) advance(now Time, closing bool) {
+	if l.committing != nil && !l.failed && now >= l.started.Add(commitTimeout) {
+		l.fail(errSlowCommit, now)
+	}
+	if l.failed {
+		if l.retryAt != 0 && now >= l.retryAt {
+			l.retryAt = 0
+			l.image.apply(&l.committing.journal)
+			l.work <- job{batch: l.committing}
+		}
+		l.say(l.book.batch.speak(), now)
+		return
+	}
+	for l.committing == nil && !l.book.batch.idle() || l.markDue(now) {
+		if l.book.batch.empty() && !l.markDue(now) {
+			l.say(l.book.batch.speak(), now)
+			continue
+		}
+		l.seal(now, closing)
+		return
+	}
+}
+
+func (l *Ledger) markDue(now Time) bool { return l.committing == nil && l.mark != 0 && now >= l.mark }
+
+// seal gives the open batch to commit and opens another.
+func (l *Ledger) seal(now Time, closing bool) {
+	b := l.book.batch
+	b.Seq, b.At = l.image.Seq+1, now
+	b.intents = b.intents || closing
+	l.image.apply(&b.journal)
+	l.mark = 0
+	if len(b.Closed) > 0 {
+		l.mark = now.Add(markDelay)
+	}
+	j := job{batch: b}
+	if l.journals++; l.journals >= checkpointEvery || l.journalBytes >= max(checkpointBytes, 2*l.imageBytes) {
+		l.image.prune(l.book.references(now))
+		j.image = appendImage(nil, l.image)
+		l.journals, l.journalBytes, l.imageBytes = 0, 0, len(j.image)
+	}
+	l.journalBytes += 32*len(b.Closed) + 64*len(b.Sessions)
+	l.committing, l.started = b, now
+	l.book.batch = &batch{puts: make([]put, 0, len(b.puts)), effects: make([]effect, 0, len(b.effects))}
+	l.work <- j
+}
+
+// committed takes the result of a commit.
+func (l *Ledger) committed(r result, now Time) {
+	if r.err != nil {
+		l.m.errors("commit").Inc()
+		l.log.Error("the ledger cannot commit", zap.Error(r.err))
+	}
+	if r.batch != l.committing || r.err != nil {
+		// Failed, or what timed out has come to an end: what is owed is tried again.
+		if !l.failed {
+			l.fail(r.err, now)
+		}
+		l.retryAt = now.Add(retryEvery)
+		if r.err == nil {
+			l.retryAt = now
+		}
+		return
+	}
+	b := l.committing
+	l.committing = nil
+	if l.failed {
+		l.failed = false
+		l.judge()
+		l.log.Info("the ledger commits again")
+	}
+	for _, e := range b.touched {
+		e.pending--
+		l.book.release(e)
+	}
+	l.say(b.effects, now)
+}
+
+// fail makes the ledger unwritable. No intent that is not on disk was sent, whatever the disk says later: their submissions are
+// refused, and their records say so when they can be written. All else is told now and written when possible.
+func (l *Ledger) fail(err error, now Time) {
+	l.failed, l.retryAt = true, 0
+	l.broken = err
+	l.judge()
+	owed := *l.committing
+	owed.puts, owed.touched = slices.Clone(owed.puts), slices.Clone(owed.touched)
+	owed.Closed, owed.Live = slices.Clone(owed.Closed), slices.Clone(owed.Live)
+	owed.intents = true
+	l.committing = &owed
+	open := l.book.batch
+	for _, b := range []*batch{&owed, open} {
+		l.book.batch = b
+		for _, e := range b.speak() {
+			if e.forward != 0 && !l.o.Bypass {
+				l.book.failIntent(e.forward, now)
+			} else {
+				b.effects = append(b.effects, e)
+			}
+		}
+	}
+	l.book.batch = open
+	l.say(owed.speak(), now)
+	l.say(open.speak(), now)
+}
+
+// judge says whether submissions can be decided, and what becomes of them otherwise.
+func (l *Ledger) judge() {
+	var err error
+	switch {
+	case l.failed:
+		err = l.broken
+	case l.full != nil:
+		err = l.full
+	}
+	if was := l.Writable(); (was == nil) != (err == nil) {
+		if err != nil {
+			l.log.Error("the ledger is not writable", zap.Bool("bypass", l.o.Bypass), zap.Error(err))
+		} else {
+			l.log.Info("the ledger is writable")
+		}
+	}
+	l.setWritable(err)
+	l.book.refuse = err != nil && !l.o.Bypass
+	l.book.bypass = err != nil && l.o.Bypass
+	if err == nil {
+		l.book.saveUnsaved()
+	}
+}
+
+// say tells the proxy what a batch brought.
+func (l *Ledger) say(effects []effect, now Time) {
+	for i := range effects {
+		switch e := &effects[i]; {
+		case e.forward != 0:
+			l.book.hand(e.claim, e.forward, now)
+		case e.answer != nil:
+			e.claim.Waiter.Answer(*e.answer)
+		default:
+			e.lookup.found(e.found)
+		}
+	}
+}
+
+// wakeAt is when run has something to do though nothing happens.
+func (l *Ledger) wakeAt() Time {
+	at := l.book.due
+	if l.committing == nil && l.mark != 0 {
+		at = min(at, l.mark)
+	}
+	if l.committing != nil && !l.failed {
+		at = min(at, l.started.Add(commitTimeout))
+	}
+	if l.failed && l.retryAt != 0 {
+		at = min(at, l.retryAt)
+	}
+	return min(at, l.Now().Add(time.Minute))
+}
+
+// A job is a batch for commit, with the checkpoint to be written after it, if any.
+type job struct {
+	batch *batch
+	image []byte
+}
+
+type result struct {
+	batch *batch
+	err   error
+}
+
+// commit is the only writer of the store.
+func (l *Ledger) commit() {
+	h := l.head // of the last checkpoint
+	for j := range l.work {
+		start := time.Now()
+		err := l.store.commit(j.batch)
+		l.m.commit.Observe(time.Since(start).Seconds())
+		l.m.batchRecords.Observe(float64(len(j.batch.puts)))
+		if err == nil && j.image != nil {
+			next, failure := l.store.checkpoint(h, j.batch.Seq, j.image)
+			if failure != nil {
+				l.m.errors("checkpoint").Inc()
+				l.log.Warn("a checkpoint failed: the next open takes longer", zap.Error(failure))
+			}
+			h = next
+		}
+		l.done <- result{batch: j.batch, err: err}
+	}
+}
+
+// read asks the store for message ids that are not in memory.
+func (l *Ledger) read() {
+	for list := l.reads.take(); list != nil; list = l.reads.take() {
+		for _, q := range list {
+			r, err := l.store.message(q.key)
+			l.queue.add(event{kind: looked, lookup: q, record: r, err: err})
+		}
+	}
+}
+
+// watch looks at the space that is left, once a second: statfs can hang with the disk, so run does not do it.
+func (l *Ledger) watch() {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-l.stopped:
+			return
+		case <-ticker.C:
+			l.queue.add(event{kind: space, err: l.room()})
+		}
+	}
+}
+
+// room is nil where there is room to write, and otherwise names the setting that says there is not.
+func (l *Ledger) room() error {
+	free, err := freeBytes(l.o.Path)
+	if err != nil {
+		l.m.errors("space").Inc()
+		return fmt.Errorf("ledger.path: %w", err)
+	}
+	size := l.store.size()
+	l.m.free.Set(float64(free))
+	l.m.size.Set(float64(size))
+	switch {
+	case free < l.o.MinFree:
+		return fmt.Errorf("%s free on the ledger's volume, ledger.min_free is %s", humanize.IBytes(uint64(free)), humanize.IBytes(uint64(l.o.MinFree)))
+	case l.o.MaxBytes > 0 && size >= l.o.MaxBytes:
+		return fmt.Errorf("the ledger takes %s, ledger.max_bytes is %s", humanize.IBytes(uint64(size)), humanize.IBytes(uint64(l.o.MaxBytes)))
+	}
+	if err := keepBallast(l.o.Path, l.o.MinFree); err != nil {
+		l.m.errors("space").Inc()
+	}
+	return nil
+}

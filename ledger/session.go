@@ -1,0 +1,94 @@
+package ledger
+
+import (
+	"slices"
+
+	"go.uber.org/zap"
+)
+
+// openSession begins a session of an account. If it can submit, it is the moment that the account's earlier losses
+// waited for.
+func (b *book) openSession(id SessionID, name string, canSubmit bool, now Time) {
+	a := b.account(name)
+	s := &session{id: id, account: a, canSubmit: canSubmit}
+	b.sessions[id] = s
+	if canSubmit {
+		a.submitters++
+		for _, w := range a.waiting {
+			w.again = now
+		}
+		a.waiting = nil
+	}
+	b.batch.Sessions = append(b.batch.Sessions, sessionState{ID: id, Account: name, CanSubmit: canSubmit, At: now})
+}
+
+// closeSession ends a session. What it leaves unanswered is abandoned from now on (rule a); of what it was answered,
+// rule (d) tells what was lost. Nothing is written per message: the session's end and the list of lost answers say it all.
+func (b *book) closeSession(id SessionID, end *End, now Time) {
+	s := b.sessions[id]
+	if s == nil {
+		return
+	}
+	delete(b.sessions, id)
+	s.ended = now
+	if s.canSubmit {
+		s.account.submitters--
+	}
+	if s.account.submitters > 0 {
+		s.again = now
+	} else if s.canSubmit {
+		s.account.waiting = append(s.account.waiting, s)
+	}
+	b.batch.Ended = append(b.batch.Ended, sessionEnded{id, now})
+
+	unanswered := len(s.claims)
+	for _, c := range slices.Clone(s.claims) {
+		b.abandon(c)
+	}
+	lost := 0
+	for i := range end.Answers {
+		switch a := &end.Answers[i]; {
+		case a.At == 0:
+			b.reopen(a.Ticket, now, true)
+			lost++
+		case answerLost(a, end, unanswered > 0, s.account.policy.Settle):
+			b.reopen(a.Ticket, now, false)
+			lost++
+		}
+	}
+	if unanswered+lost > 0 {
+		b.log.Info("session left submissions that may come again", zap.Stringer("session", id), zap.Stringer("ended", end.How),
+			zap.Int("unanswered", unanswered), zap.Int("answers_lost", lost))
+	}
+}
+
+// abandon takes an unanswered claim of an ended session off whatever it waits for. Its attempt, if it has one, goes on.
+func (b *book) abandon(c *Claim) {
+	c.session.leave(c)
+	if f := b.flights[c.attempt]; f != nil && f.claim == c {
+		f.claim = nil
+	}
+	if c.e != nil {
+		c.e.drop(c)
+	}
+}
+
+// reopen makes a record absorb again whose answer was lost, or (unread) was never written at all.
+func (b *book) reopen(t *Ticket, now Time, unread bool) {
+	if t == nil {
+		return
+	}
+	e := t.e
+	if e.Standing.Session != t.session || e.Standing.Answered != t.answered || !e.account.policy.Content {
+		return // another submission stands in its place
+	}
+	if unread {
+		e.Standing.Answered = 0
+	} else {
+		e.Standing.Lost = now
+	}
+	b.revive(e)
+	l := e.home()
+	l.At, l.Unread = e.Standing.Lost, unread
+	b.batch.markLive(l)
+}

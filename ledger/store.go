@@ -1,0 +1,228 @@
+package ledger
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"go.uber.org/zap"
+)
+
+// A store is the Badger directory. commit and checkpoint are called by one goroutine alone, the sole writer; reads are
+// free for all. Badger runs in managed mode: the sequence number of the journal is the version of all that a
+// transaction writes, and reads never wait for a commit under way.
+type store struct {
+	db   *badger.DB
+	sync SyncMode
+	path string
+	// syncs counts syncs, for the test of the write order.
+	syncs int
+}
+
+// Keys. Numbers are spread by a bijection, so that compaction meets expired and live entries everywhere alike;
+// sequential keys were never reclaimed.
+//
+//	r + spread(number)   record, while it has no message id
+//	m + hash(id)         record, by SMSC message id
+//	k + hash(key)        record, by explicit key, once it is not in flight
+//	j + spread(seq)      journal
+//	c + spread(chunk)    a piece of a checkpoint
+//	h                    head: which checkpoint is valid
+//	meta/...             secret, epoch, time of creation
+func recordKey(n Number) []byte     { return spreadKey('r', uint64(n)) }
+func journalKey(seq uint64) []byte  { return spreadKey('j', seq) }
+func chunkKey(n uint64) []byte      { return spreadKey('c', n) }
+func messageKey(id [16]byte) []byte { return append([]byte{'m'}, id[:]...) }
+func explicitKey(h [16]byte) []byte { return append([]byte{'k'}, h[:]...) }
+
+var (
+	headKey    = []byte("h")
+	secretKey  = []byte("meta/secret")
+	epochKey   = []byte("meta/epoch")
+	createdKey = []byte("meta/created")
+)
+
+// spreadKey uses the finalizer of splitmix64, which is a bijection.
+func spreadKey(kind byte, n uint64) []byte {
+	n ^= n >> 30
+	n *= 0xbf58476d1ce4e5b9
+	n ^= n >> 27
+	n *= 0x94d049bb133111eb
+	n ^= n >> 31
+	return binary.BigEndian.AppendUint64([]byte{kind}, n)
+}
+
+// storeOptions keep memory small and bounded: 16 MiB memtables, values in the LSM, no caches but the index's.
+func storeOptions(path string, log *zap.Logger) badger.Options {
+	return badger.DefaultOptions(path).
+		WithLogger(badgerLog{log.Sugar()}).
+		WithSyncWrites(false).
+		WithMemTableSize(16 << 20).
+		WithNumMemtables(2).
+		WithCompression(0).
+		WithBlockCacheSize(0).
+		WithIndexCacheSize(16 << 20).
+		WithValueLogFileSize(16 << 20).
+		WithNumVersionsToKeep(1).
+		WithNumCompactors(2).
+		WithNumLevelZeroTables(4).
+		WithNumLevelZeroTablesStall(10).
+		WithDetectConflicts(false).
+		WithMetricsEnabled(false)
+}
+
+// openStore opens the directory, and waits up to wait for another process to let go of it.
+func openStore(ctx context.Context, o *Options) (*store, error) {
+	if err := os.MkdirAll(o.Path, 0o700); err != nil {
+		return nil, fmt.Errorf("ledger.path: cannot make the directory: %w", err)
+	}
+	deadline := time.Now().Add(o.LockWait)
+	for logged := false; ; {
+		if err := dropBallast(o.Path, o.MinFree); err != nil {
+			return nil, fmt.Errorf("ledger.path %s: %w", o.Path, err)
+		}
+		db, err := badger.OpenManaged(storeOptions(o.Path, o.Log))
+		if err == nil {
+			return &store{db: db, sync: o.Sync, path: o.Path}, nil
+		}
+		if !strings.Contains(err.Error(), "Cannot acquire directory lock") {
+			return nil, fmt.Errorf("ledger.path %s: cannot open: %w", o.Path, err)
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("ledger.path %s: another process still holds it after ledger.lock_wait (%s); two processes cannot share a ledger", o.Path, o.LockWait)
+		}
+		if !logged {
+			o.Log.Info("another process holds the ledger: waiting for it to let go", zap.String("path", o.Path), zap.Duration("lock_wait", o.LockWait))
+			logged = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("ledger.path %s: stopped while waiting for the lock: %w", o.Path, context.Cause(ctx))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// commit writes a batch: records first, its journal last, all in one transaction unless Badger's bound is met; then nothing
+// counts before the last one, which holds the journal. It syncs as ledger.sync says.
+func (s *store) commit(b *batch) error {
+	err := s.write(b.Seq, func(set func(*badger.Entry) error) error {
+		now := time.Now().Unix()
+		for i := range b.puts {
+			p := &b.puts[i]
+			e := badger.NewEntry(p.key, p.value)
+			e.ExpiresAt = uint64(now + p.ttl)
+			if err := set(e); err != nil {
+				return err
+			}
+		}
+		return set(badger.NewEntry(journalKey(b.Seq), appendJournal(nil, &b.journal)))
+	})
+	if err != nil {
+		return err
+	}
+	s.db.SetDiscardTs(b.Seq)
+	if s.sync == SyncAll || s.sync == SyncIntents && b.intents {
+		return s.flush()
+	}
+	return nil
+}
+
+func (s *store) flush() error {
+	s.syncs++
+	return s.db.Sync()
+}
+
+// write runs fill in as few transactions as Badger's bound allows.
+func (s *store) write(version uint64, fill func(set func(*badger.Entry) error) error) error {
+	txn := s.db.NewTransactionAt(version, true)
+	defer func() { txn.Discard() }()
+	err := fill(func(e *badger.Entry) error {
+		err := txn.SetEntry(e)
+		if !errors.Is(err, badger.ErrTxnTooBig) {
+			return err
+		}
+		if err := txn.CommitAt(version, nil); err != nil {
+			return err
+		}
+		txn = s.db.NewTransactionAt(version, true)
+		return txn.SetEntry(e)
+	})
+	if err != nil {
+		return err
+	}
+	return txn.CommitAt(version, nil)
+}
+
+// get reads the newest value of key; nil where there is none.
+func (s *store) get(key []byte) ([]byte, error) {
+	txn := s.db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	item, err := txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return item.ValueCopy(nil)
+}
+
+func (s *store) read(key []byte) (*Record, error) {
+	b, err := s.get(key)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return decodeRecord(b)
+}
+
+func (s *store) explicit(hash [16]byte) (*Record, error) { return s.read(explicitKey(hash)) }
+func (s *store) message(id [16]byte) (*Record, error)    { return s.read(messageKey(id)) }
+func (s *store) record(n Number) (*Record, error)        { return s.read(recordKey(n)) }
+
+// set writes single values that must be on disk at once, at the open.
+func (s *store) set(version uint64, pairs ...[]byte) error {
+	err := s.write(version, func(set func(*badger.Entry) error) error {
+		for i := 0; i < len(pairs); i += 2 {
+			if err := set(badger.NewEntry(pairs[i], pairs[i+1])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+func (s *store) close() error { return s.db.Close() }
+
+// size is the bytes of the ledger's files.
+func (s *store) size() (total int64) {
+	entries, err := os.ReadDir(s.path)
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && filepath.Base(e.Name()) != ballastName {
+			total += allocated(info)
+		}
+	}
+	return total
+}
+
+// badgerLog passes Badger's warnings and errors on, and its chatter at debug.
+type badgerLog struct{ *zap.SugaredLogger }
+
+func (l badgerLog) Warningf(f string, v ...any) { l.Warnf(strings.TrimSpace(f), v...) }
+func (l badgerLog) Errorf(f string, v ...any)   { l.SugaredLogger.Errorf(strings.TrimSpace(f), v...) }
+func (l badgerLog) Infof(f string, v ...any)    { l.SugaredLogger.Debugf(strings.TrimSpace(f), v...) }
+func (l badgerLog) Debugf(f string, v ...any)   { l.SugaredLogger.Debugf(strings.TrimSpace(f), v...) }

@@ -1,0 +1,115 @@
+package ledger
+
+import "time"
+
+// sweepEvery is how often records that absorb no more are looked for. Decide does not depend on it.
+const sweepEvery = 10 * time.Second
+
+// tick does what time alone brings about: holds that end, attempts that become overdue or in doubt, receipts that have
+// waited long enough, records that absorb no more. It returns when it wants to be called next.
+func (b *book) tick(now Time) Time {
+	next := b.lastSweep.Add(sweepEvery)
+	if now >= next {
+		b.sweep(now)
+		next = now.Add(sweepEvery)
+	}
+	next = min(next, b.endHolds(now), b.findOverdue(now), b.findDoubtful(now), b.endParked(now))
+	return next
+}
+
+// endHolds decides anew for those whose hold is over.
+func (b *book) endHolds(now Time) Time {
+	next := never
+	var due []*Claim
+	kept := b.holds[:0]
+	for _, c := range b.holds {
+		switch {
+		case c.e == nil || c.until == 0: // answered, dropped or joined
+		case c.until > now:
+			kept = append(kept, c)
+			next = min(next, c.until)
+		default:
+			due = append(due, c)
+		}
+	}
+	clear(b.holds[len(kept):])
+	b.holds = kept
+	for _, c := range due {
+		if e := c.e; e != nil {
+			b.redecide(e, now)
+			b.rest(e)
+		}
+	}
+	b.m.held.Set(float64(len(b.holds)))
+	return next
+}
+
+// findOverdue moves attempts that have had no answer for response_timeout to the overdue ones.
+func (b *book) findOverdue(now Time) Time {
+	for f := b.oldest; f != nil; f = b.oldest {
+		if due := f.at.Add(b.responseTimeout); due > now {
+			return due
+		}
+		b.unlist(f)
+		f.due, f.rank = true, len(b.overdue)
+		b.overdue = append(b.overdue, f)
+		b.m.overdue.Set(float64(len(b.overdue)))
+	}
+	return never
+}
+
+// findDoubtful puts in doubt what has been overdue for in_doubt_deadline though its leg lives. Its answer may still come.
+func (b *book) findDoubtful(now Time) Time {
+	next := never
+	var doubtful []*entry
+	for _, f := range b.overdue {
+		a := f.e.attempt(f.number)
+		if a.State != InFlight {
+			continue
+		}
+		if due := f.at.Add(b.responseTimeout + f.e.account.policy.InDoubtDeadline); due > now {
+			next = min(next, due)
+			continue
+		}
+		a.State, a.Evidence, a.Ended = InDoubt, ByDeadline, now
+		b.m.outcomes[InDoubt].Inc()
+		if f.claim != nil {
+			f.claim.attempt = 0
+		}
+		doubtful = append(doubtful, f.e)
+	}
+	for _, e := range doubtful {
+		b.redecide(e, now)
+		b.rest(e)
+	}
+	return next
+}
+
+// sweep drops what absorbs no more. What is in doubt is kept for the window of explicit keys, so that forwarding it can
+// be counted.
+func (b *book) sweep(now Time) {
+	b.lastSweep = now
+	for key, e := range b.index {
+		for next := (*entry)(nil); e != nil; e = next {
+			next = e.next
+			if e.closed || e.flights > 0 || len(e.waiting) > 0 {
+				continue
+			}
+			p := &e.account.policy
+			if e.State() == InDoubt && now < e.Claimed.Add(p.Window) {
+				continue
+			}
+			if !key.Explicit {
+				if rule, until := abandoned(&e.Record, e.situation(), p, now); rule != NotAbandoned && now <= until {
+					continue
+				}
+			}
+			b.close(e)
+		}
+	}
+	for v, until := range b.voided {
+		if until < now {
+			delete(b.voided, v)
+		}
+	}
+}
