@@ -26,12 +26,11 @@ type series struct {
 	rounds []*figures
 }
 
-// runSuite measures all relays under one load after another. Faults of single cells are told to progress and do
-// not end it; they are returned in the end. What was measured is returned in any case.
+// runSuite measures all relays under one load after another. What went wrong in single cells is told to
+// progress and does not end it. What was measured is returned in any case.
 func runSuite(ctx context.Context, w workshop, o options, progress io.Writer) (map[load][]series, error) {
 	results := make(map[load][]series)
-	var faults []error
-	number := 0
+	number, bad := 0, 0
 	for _, l := range o.loads() {
 		all := make([]series, len(o.relays))
 		for i, name := range o.relays {
@@ -49,12 +48,11 @@ func runSuite(ctx context.Context, w workshop, o options, progress io.Writer) (m
 				}
 				f, err := measureCell(ctx, w, c)
 				if ctx.Err() != nil {
-					return results, errors.Join(append(faults, errInterrupted)...)
+					return results, errInterrupted
 				}
 				if err != nil {
-					err = fmt.Errorf("%s %s, round %d: %w", l, s.relay, round+1, err)
-					faults = append(faults, err)
-					fmt.Fprintln(progress, err)
+					bad++
+					fmt.Fprintf(progress, "%3d/%d  %-7s %-8s FAILED: %v\n", number, o.cells(), l, s.relay, err)
 					continue
 				}
 				s.rounds[round] = &f
@@ -62,7 +60,10 @@ func runSuite(ctx context.Context, w workshop, o options, progress io.Writer) (m
 			}
 		}
 	}
-	return results, errors.Join(faults...)
+	if bad > 0 {
+		return results, fmt.Errorf("%d of %d cells went wrong, as told above", bad, number)
+	}
+	return results, nil
 }
 
 var errInterrupted = errors.New("interrupted")
