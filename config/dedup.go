@@ -27,7 +27,7 @@ type Dedup struct {
 	// taken for resubmissions (a loss). Default 60s.
 	ClientTimeout time.Duration `yaml:"client_timeout"`
 	// Settle is how long after an answer a broken connection still raises the question whether the client read it.
-	// Less than ClientTimeout; 0s never asks. Default 1s.
+	// Less than ClientTimeout. Default 1s.
 	Settle time.Duration `yaml:"settle"`
 	// OnMismatch is what happens to a submission with a known reference and another body: forward takes it for another
 	// message, refuse answers ESME_RINVOPTPARAMVAL. Default forward.
@@ -48,7 +48,8 @@ type Dedup struct {
 // Receipts says how delivery receipts are matched to messages.
 type Receipts struct {
 	// Retention is how long after a message its receipts are still recognised. At least dedup.window and
-	// dedup.content_limit: whoever is told a message id again must get its receipt too. Default 72h.
+	// dedup.content_limit: whoever is told a message id again must get its receipt too. There is one ledger for all
+	// accounts, which keeps to the longest time that any of them asks for. Default 72h.
 	Retention time.Duration `yaml:"retention"`
 	// RaceWait is how long a receipt that overtook the answer to its submit_sm waits for it; 0s: not at all. Default 3s.
 	RaceWait time.Duration `yaml:"race_wait"`

@@ -57,7 +57,7 @@ func TestEveryWrongSettingIsToldWithItsPlaceAndTheWayOut(t *testing.T) {
 		{env: "KEEPALIVE_TIMEOUT=0s", want: `SMPPONCE_KEEPALIVE_TIMEOUT: keepalive.timeout: 0s is too short: write at least 1ms`},
 		{env: "SHUTDOWN_GRACE=0s", want: `SMPPONCE_SHUTDOWN_GRACE: shutdown_grace: 0s is too short: write at least 1ms`},
 		{env: "LEDGER_LOCK_WAIT=-1s", want: `SMPPONCE_LEDGER_LOCK_WAIT: ledger.lock_wait: -1s is too short: write at least 0s`},
-		{env: "DEDUP_SETTLE=-1s", want: `SMPPONCE_DEDUP_SETTLE: dedup.settle: -1s is too short: write at least 0s`},
+		{env: "DEDUP_SETTLE=-1s", want: `SMPPONCE_DEDUP_SETTLE: dedup.settle: -1s is too short: write at least 1ms`},
 		{env: "RECEIPTS_RACE_WAIT=-1s", want: `SMPPONCE_RECEIPTS_RACE_WAIT: receipts.race_wait: -1s is too short: write at least 0s`},
 		{env: "DEDUP_WINDOW=0s", want: `SMPPONCE_DEDUP_WINDOW: dedup.window: 0s is too short: write at least 1ms`},
 		{env: "LISTEN_MAX_SESSIONS=0", want: `SMPPONCE_LISTEN_MAX_SESSIONS: listen.max_sessions: 0 is out of bounds: write a number from 1 to 100000`},
