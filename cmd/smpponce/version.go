@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// version is set when a release is built: -ldflags "-X main.version=1.2.3".
+var version = "devel"
+
+// versionCmd is `smpponce version`.
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(out output) error {
+	_, err := fmt.Fprintf(out.stdout, "smpponce %s (revision %s, %s %s/%s)\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// revision is the commit that the binary was built from, where the build knew it.
+func revision() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return "unknown"
+}
