@@ -21,7 +21,7 @@ func (b *book) open(c *Claim, d *Decision, now Time) {
 		Standing:         Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: Forward, Reason: d.Reason},
 	}
 	if b.live >= maxLive {
-		b.m.unprotected.Inc()
+		b.m.overflowed.Inc()
 	} else {
 		b.enter(e)
 	}
@@ -36,7 +36,7 @@ func (b *book) attempt(e *entry, c *Claim, now Time) {
 	if b.bypass {
 		n = b.unwritten
 		b.unwritten++
-		b.m.unprotected.Inc()
+		b.m.bypassed.Inc()
 	} else {
 		b.next++
 		b.batch.begin(n, len(e.Attempts) > 0)

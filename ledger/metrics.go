@@ -15,7 +15,8 @@ type metrics struct {
 	overdue       prometheus.Gauge
 	late          prometheus.Counter
 	mismatches    prometheus.Counter
-	unprotected   prometheus.Counter
+	bypassed      prometheus.Counter
+	overflowed    prometheus.Counter
 	commit        prometheus.Histogram
 	batchRecords  prometheus.Histogram
 	queue         prometheus.Gauge
@@ -57,7 +58,6 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		overdue:       gauge("smpponce_overdue_submissions", "Attempts unanswered for longer than upstream.response_timeout."),
 		late:          counter("smpponce_late_responses_total", "SMSC answers that came after upstream.response_timeout."),
 		mismatches:    counter("smpponce_key_mismatches_total", "Submissions whose request id was seen with another content."),
-		unprotected:   counter("smpponce_unprotected_submissions_total", "Submissions forwarded without protection: mode off, on_failure bypass, or too many live records."),
 		commit:        histogram("smpponce_ledger_commit_duration_seconds", "Duration of a ledger commit, sync included.", prometheus.ExponentialBuckets(0.0001, 2.5, 12)),
 		batchRecords:  histogram("smpponce_ledger_batch_records", "Entries committed together.", prometheus.ExponentialBuckets(1, 4, 7)),
 		queue:         gauge("smpponce_ledger_queue_records", "Entries that wait for the commit under way to end."),
@@ -67,6 +67,13 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		failures:      vector("smpponce_ledger_errors_total", "Failed operations of the ledger.", "op"),
 		created:       gauge("smpponce_ledger_created_timestamp_seconds", "When the ledger was made. A fresh ledger protects nothing that came before it."),
 	}
+	unprotected := func(reason string) prometheus.Counter { // the proxy has the same family, for mode off
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: "smpponce_unprotected_submissions_total", Help: "Submissions forwarded without protection, by reason.",
+			ConstLabels: prometheus.Labels{"reason": reason}})
+		r.MustRegister(c)
+		return c
+	}
+	m.bypassed, m.overflowed = unprotected("bypass"), unprotected("too_many_live_records")
 	submissions := vector("smpponce_submissions_total", "Submissions by verdict.", "verdict")
 	for v := range verdictEnds {
 		m.submissions[v] = submissions.WithLabelValues(v.String())

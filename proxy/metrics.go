@@ -81,7 +81,8 @@ var (
 	descResponse = describe("smpponce_responses_total", "Responses that each side gave.", "leg", "command", "status")
 	descStrays   = describe("smpponce_unmatched_responses_total",
 		"Responses to no pending request, repeated ones among them: dropped.", "leg")
-	descUnprotected = describe("smpponce_unprotected_submissions_total", "Submissions relayed without the ledger.")
+	// The ledger has the same family, for its own reasons.
+	descUnprotected = prometheus.NewDesc("smpponce_unprotected_submissions_total", "Submissions forwarded without protection, by reason.", nil, prometheus.Labels{"reason": "mode_off"})
 	descReceipts    = describe("smpponce_receipts_total", "Receipts relayed, by the state they report.", "state", "result")
 	descAnswered    = describe("smpponce_smsc_response_duration_seconds", "From a submission's sending to the SMSC's response.")
 	descOverhead    = describe("smpponce_proxy_overhead_seconds", "What the proxy itself added to a forwarded submission and its answer.")
