@@ -106,11 +106,7 @@ func openLedger(ctx context.Context, cfg *config.Config, log *zap.Logger, metric
 		log.Warn("dedup.mode is off for all accounts: nothing is deduplicated, and no ledger is kept")
 		return nil, nil
 	}
-	book, err := ledger.Open(ctx, ledgerOptions(cfg, log, metrics))
-	if err != nil {
-		return nil, fmt.Errorf("ledger.path: cannot open the ledger at %s: %w", cfg.Ledger.Path, err)
-	}
-	return book, nil
+	return ledger.Open(ctx, ledgerOptions(cfg, log, metrics)) // its error names the setting
 }
 
 // relay runs the proxy until ctx ends, and then drains it within shutdown_grace.

@@ -110,6 +110,17 @@ func TestSIGTERMEndsTheWaitForTheLedgerWith0(t *testing.T) {
 	}
 }
 
+func TestWithoutRoomForTheLedgerServeStaysUpAndIsNotReady(t *testing.T) {
+	p := start(t, "SMPPONCE_LEDGER_MIN_FREE=1EiB")
+	p.ready(t)
+	if status, body := p.get(t, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "ledger.min_free") {
+		t.Errorf("/readyz: got %d %q, want 503 and ledger.min_free in it", status, body)
+	}
+	if status, body := p.get(t, "/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: got %d %q, want 200", status, body)
+	}
+}
+
 func TestUnknownVariablesAreWarnedOfInTheLog(t *testing.T) {
 	p := start(t, "SMPPONCE_PORT=tcp://10.0.0.1:2775")
 	p.ready(t)

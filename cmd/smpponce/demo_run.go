@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"smpponce/test/cut"
+	"smpponce/test/esme"
+	"smpponce/test/smsc"
+	"smpponce/test/wire"
+)
+
+const (
+	demoCuts     = 20
+	demoWindow   = 10
+	demoPatience = 2 * time.Second // the client's own response timer; smpponce is told 500 ms less
+	demoLate     = 3 * time.Second // longer than demoPatience
+)
+
+// demoResult is what one run came to.
+type demoResult struct {
+	name                                         string
+	meant, received, duplicates, lost, receipted int
+	resubmitted, cuts, ends, late                int
+}
+
+// once runs the client against a fresh SMSC, through smpponce or not.
+func (c *demoCmd) once(ctx context.Context, out output, proxied bool) (demoResult, error) {
+	r := demoResult{name: "direct", meant: c.Messages}
+	if proxied {
+		r.name = "through smpponce"
+	}
+	fmt.Fprintf(out.stdout, "%s:\n", r.name)
+	server, err := smsc.Start(smsc.Options{AnswerDelay: 5 * time.Millisecond, Script: demoFaults(&r), Receipts: &smsc.Receipts{}})
+	if err != nil {
+		return r, err
+	}
+	defer server.Close()
+	target := server.Addr()
+	if proxied {
+		child, err := startDemoProxy(ctx, target)
+		if err != nil {
+			return r, err
+		}
+		defer child.end(out.stderr)
+		target = child.address
+		defer func() { child.failed = r.duplicates+r.lost > 0 || r.receipted < r.meant }()
+	}
+	relay, err := cut.Start(cut.Options{
+		Target: target, Seed: c.Seed, Cuts: demoCuts, Spread: 10 * time.Millisecond,
+		Min: int64(c.Messages) * 2, Max: int64(c.Messages) * 20, // a message costs about 350 octets
+	})
+	if err != nil {
+		return r, err
+	}
+	defer relay.Close()
+
+	client := esme.NewClient(esme.Options{
+		Address: relay.Addr(), SystemID: "demo", Window: demoWindow, ReconnectDelay: 50 * time.Millisecond,
+		ResponseTimeout: demoPatience, RetryDelay: 200 * time.Millisecond, ReceiptWait: 5 * time.Second,
+	}, progress(out.stdout, c.Messages, relay))
+	err = client.Run(ctx, demoMessages(c.Messages))
+
+	counts, totals := server.Counts(), client.Totals()
+	r.received, r.duplicates = counts.Accepted, counts.Duplicates
+	r.lost = r.meant - (counts.Accepted - counts.Duplicates)
+	r.receipted, r.resubmitted, r.cuts = totals.Receipted, totals.Resubmitted, relay.Cuts()
+	fmt.Fprintf(out.stdout, "  %d of %d answered, %d received by the SMSC\n", totals.Answered, c.Messages, r.received)
+	return r, err
+}
+
+func demoMessages(n int) []wire.Message {
+	all := make([]wire.Message, n)
+	for i := range all {
+		all[i] = wire.Message{
+			Source:             wire.Address{TON: 5, Number: "Demo"},
+			Destination:        wire.Address{TON: 1, NPI: 1, Number: fmt.Sprintf("49151%08d", i)},
+			RegisteredDelivery: 1, Text: fmt.Appendf(nil, "message %d", i),
+		}
+	}
+	return all
+}
+
+// demoFaults lets the SMSC end the connection at every 200th message, and answer late at others. It goes by the message and not by
+// the order of arrival, so both runs have the same faults; a message that comes again has none.
+func demoFaults(r *demoResult) smsc.Script {
+	met := map[string]bool{}
+	return func(s smsc.Submission) smsc.Plan {
+		text := string(s.Message.Text)
+		if met[text] {
+			return smsc.Plan{}
+		}
+		met[text] = true
+		switch {
+		case strings.HasSuffix(text, "77") && s.N%2 == 0:
+			r.ends++
+			return smsc.Plan{Drop: smsc.Finish, When: smsc.Settled}
+		case strings.HasSuffix(text, "33"):
+			r.late++
+			return smsc.Plan{Delay: demoLate}
+		}
+		return smsc.Plan{}
+	}
+}
+
+// progress prints a line a second while answers come.
+func progress(w io.Writer, meant int, relay *cut.Relay) func(esme.Totals) {
+	next := time.Now().Add(time.Second)
+	return func(t esme.Totals) {
+		if time.Now().Before(next) {
+			return
+		}
+		next = time.Now().Add(time.Second)
+		fmt.Fprintf(w, "  %d of %d answered, %d sent again, %d connections lost (%d cut)\n", t.Answered, meant, t.Resubmitted, t.Lost, relay.Cuts())
+	}
+}
