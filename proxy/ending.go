@@ -26,6 +26,7 @@ func (s *session) makeEnd(why string) {
 		s.await(lingerTime, func() bool { return s.esme.over != going || s.smsc.over != going })
 	}
 	if s.isOver(s.smsc) {
+		s.leaveSMSC()
 		s.closeSMSC()
 		s.await(settleAnswer, func() bool { return s.settling == 0 })
 	}
@@ -113,9 +114,9 @@ func (s *session) leaveESME() {
 	s.mu.Lock()
 	l.shut, l.finish = true, true
 	l.wakeAll()
-	usable := l.unsent == nil && (l.over == going || l.over == garbled)
+	listens := l.listens()
 	s.mu.Unlock()
-	if usable {
+	if listens {
 		s.await(4*s.p.o.WriteTimeout, func() bool { return isClosed(l.writeDone) })
 		by := s.now() + lingerTime
 		s.watch(func(now time.Duration) (bool, time.Duration) {
@@ -142,7 +143,7 @@ func (s *session) leaveESME() {
 // allAcked says whether the ESME's kernel has all the answers. Caller holds the mutex.
 func (s *session) allAcked() bool {
 	l := s.esme
-	if l.over != going && l.over != garbled || len(l.answers) == 0 {
+	if !l.listens() || len(l.answers) == 0 {
 		return true
 	}
 	l.acked, _ = l.socket.acked()
@@ -227,7 +228,7 @@ func (s *session) drain() {
 	})
 }
 
-// leaveSMSC takes leave of the SMSC.
+// leaveSMSC takes leave of an SMSC that still listens.
 func (s *session) leaveSMSC() {
 	l := s.smsc
 	s.mu.Lock()
@@ -239,8 +240,12 @@ func (s *session) leaveSMSC() {
 	s.mu.Lock()
 	l.shut, l.finish = true, true
 	l.wakeAll()
+	listens := l.listens()
 	s.mu.Unlock()
-	s.await(lingerTime, func() bool { return isClosed(l.writeDone) || l.over != going })
+	if !listens {
+		return
+	}
+	s.await(lingerTime, func() bool { return isClosed(l.writeDone) || !l.listens() })
 	if err := l.closeWrite(); err == nil {
 		s.await(lingerTime, func() bool { return isClosed(l.readDone) })
 	}

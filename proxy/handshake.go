@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/linxGnu/gosmpp/data"
@@ -37,7 +39,8 @@ func (p *Proxy) handshake(raw net.Conn) (*session, outcome) {
 	_ = raw.SetDeadline(by) // fails only on a closed connection, which the next read finds
 	conn := raw
 	if p.believed(raw.RemoteAddr()) {
-		conn = proxyproto.NewConn(raw, proxyproto.SetReadHeaderTimeout(p.o.BindTimeout))
+		// Its own timeout would end by lifting our deadline.
+		conn = proxyproto.NewConn(raw, proxyproto.WithPolicy(proxyproto.USE), proxyproto.SetReadHeaderTimeout(0))
 	}
 	sock := newSocket(conn)
 	peer := conn.RemoteAddr() // reads the PROXY header, where there is one
@@ -115,10 +118,10 @@ func outcomeOf(err error) outcome {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return bindTimeout
-	case causeOf(err) == garbled:
-		return bindBroken
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, net.ErrClosed):
+		return bindAbandoned
 	}
-	return bindAbandoned
+	return bindBroken
 }
 
 // lingerClose gives a last answer the time to arrive.

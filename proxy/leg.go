@@ -112,6 +112,9 @@ func (l *leg) full() bool { return l.queued() >= queueBound }
 // open says that frames may be queued. Caller holds the session's mutex.
 func (l *leg) open() bool { return !l.shut }
 
+// listens says whether the peer may still read what is queued. Caller holds the session's mutex.
+func (l *leg) listens() bool { return l.unsent == nil && (l.over == going || l.over == garbled) }
+
 // rouse wakes the writer where there is something for it. Caller holds the session's mutex.
 func (l *leg) rouse() {
 	if l.sleeping && !l.out.empty() {

@@ -1,0 +1,443 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	proxyproto "github.com/pires/go-proxyproto"
+
+	"smpponce/test/memnet"
+	"smpponce/test/wire"
+)
+
+func TestABindIsForwardedUntouchedButForItsNumber(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		for _, command := range []uint32{wire.BindReceiver, wire.BindTransmitter, wire.BindTransceiver} {
+			esme := r.dial()
+			bind := wire.Bind(command, 0xFFFFFFFF, "acme", "secret", "VMA")
+			bind = append(bind, 0x14, 0x01, 0, 1, 0xAA, 0xFE) // a TLV and junk
+			bind[3] = byte(len(bind))
+			esme.send(bind)
+			got := r.accept().want(command)
+			if want := renumbered(bind, 1); !bytes.Equal(got, want) {
+				t.Errorf("got  %x\nwant %x", got, want)
+			}
+			_ = esme.Close()
+		}
+	})
+}
+
+func TestTheBindRespIsRelayedWhateverItsShape(t *testing.T) {
+	long := append(bytes.Repeat([]byte("x"), 300), 0)
+	for _, c := range []struct {
+		name string
+		resp wire.Frame
+	}{
+		{"16 octets", wire.New(wire.BindTransceiver|wire.Response, 0, 0, nil)},
+		{"17 octets", wire.New(wire.BindTransceiver|wire.Response, 0, 0, []byte{0})},
+		{"a TLV", wire.New(wire.BindTransceiver|wire.Response, 0, 0, []byte("smsc\x00\x02\x10\x00\x01\x34"))},
+		{"a long system_id", wire.New(wire.BindTransceiver|wire.Response, 0, 0, long)},
+		{"an error without body", wire.New(wire.BindTransceiver|wire.Response, wire.BindFailed, 0, nil)},
+		{"an error with body", wire.New(wire.BindTransceiver|wire.Response, wire.AlreadyBound, 0, []byte("smsc\x00"))},
+		{"a vendor error", wire.New(wire.BindTransceiver|wire.Response, 0x450, 0, []byte{0, 1, 2})},
+		{"generic_nack", wire.New(wire.GenericNack, wire.InvCmdID, 0, nil)},
+		{"of another command", wire.New(wire.BindReceiver|wire.Response, 0, 0, []byte{0})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, nil, func(r *rig) {
+				esme := r.dial()
+				esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "secret", ""))
+				smsc := r.accept()
+				smsc.send(renumbered(c.resp, smsc.next().Sequence()))
+				if got, want := esme.next(), renumbered(c.resp, 9); !bytes.Equal(got, want) {
+					t.Fatalf("got  %x\nwant %x", got, want)
+				}
+				if c.resp.Status() != 0 || c.resp.Command() == wire.GenericNack {
+					if esme.wantEnd() {
+						t.Error("the ESME was reset")
+					}
+				} else {
+					esme.send(submitFrame(10, "bound"))
+					smsc.want(wire.SubmitSM)
+				}
+			})
+		})
+	}
+}
+
+func TestBeforeTheBindOnlyEnquireLinkIsAnsweredWell(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme := r.dial()
+		esme.send(wire.New(wire.EnquireLink, 0, 3, nil))
+		if got := esme.want(wire.EnquireLink | wire.Response); got.Sequence() != 3 {
+			t.Errorf("got number %d, want 3", got.Sequence())
+		}
+		for _, c := range []struct{ command, answer uint32 }{
+			{wire.SubmitSM, wire.SubmitSM | wire.Response}, {wire.Unbind, wire.Unbind | wire.Response}, {0x7777, wire.GenericNack},
+		} {
+			esme.send(wire.New(c.command, 0, 0xFFFFFFFF, []byte{1, 2}))
+			got := esme.want(c.answer)
+			if got.Status() != wire.InvBindState || got.Sequence() != 0xFFFFFFFF {
+				t.Errorf("command %#x got %x, want ESME_RINVBNDSTS", c.command, got)
+			}
+		}
+		esme.send(wire.New(wire.DeliverSM|wire.Response, 0, 1, nil)) // answers nothing: no answer
+		esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "secret", ""))
+		r.accept().want(wire.BindTransceiver)
+		// With the bind on its way nothing has changed yet.
+		esme.send(submitFrame(10, "early"), wire.New(wire.EnquireLink, 0, 11, nil))
+		if got := esme.want(wire.SubmitSM | wire.Response); got.Status() != wire.InvBindState || got.Sequence() != 10 {
+			t.Errorf("a submission before the bind_resp got %x, want ESME_RINVBNDSTS", got)
+		}
+		esme.want(wire.EnquireLink | wire.Response)
+	})
+}
+
+func TestAConnectionThatDoesNotBindIsClosedAfterBindTimeout(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme, start := r.dial(), time.Now()
+		esme.send(wire.Frame{0, 0, 0}) // not even a length
+		esme.wantEnd()
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("closed after %v, want 5s", took)
+		}
+		// enquire_link does not buy time.
+		esme, start = r.dial(), time.Now()
+		for range 9 {
+			time.Sleep(500 * time.Millisecond)
+			esme.send(wire.New(wire.EnquireLink, 0, 3, nil))
+			esme.want(wire.EnquireLink | wire.Response)
+		}
+		esme.wantEnd()
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("closed after %v, want 5s", took)
+		}
+		synctest.Wait()
+		if got := r.value("smpponce_binds_total", "result", "timeout"); got != 2 {
+			t.Errorf("%v counted, want 2", got)
+		}
+	})
+}
+
+func TestBeforeTheBindAFrameMayHaveOneKiBOnly(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme := r.dial()
+		esme.send(wire.New(wire.SubmitSM, 0, 5, make([]byte, 1008))) // 1024 in all
+		if got := esme.want(wire.SubmitSM | wire.Response); got.Status() != wire.InvBindState {
+			t.Errorf("got %x, want ESME_RINVBNDSTS", got)
+		}
+		esme.send(wire.New(wire.BindTransceiver, 0, 6, make([]byte, 1009)))
+		if got := esme.want(wire.GenericNack); got.Status() != wire.InvCmdLen || got.Sequence() != 6 {
+			t.Errorf("got %x, want ESME_RINVCMDLEN for number 6", got)
+		}
+		if esme.wantEnd() {
+			t.Error("the ESME was reset")
+		}
+	})
+}
+
+func TestAnotherProtocolIsRefusedWithoutReadingOn(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme := r.dial()
+		esme.send(wire.Frame("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+		esme.want(wire.GenericNack)
+		esme.wantEnd()
+	})
+}
+
+func TestWithoutUpstreamABindGetsSystemError(t *testing.T) {
+	inBubble(t, func(o *Options) { o.Upstream = []string{"nowhere:1", "nowhere:2"} }, func(r *rig) {
+		esme := r.dial()
+		esme.send(wire.Bind(wire.BindTransmitter, 9, "acme", "secret", ""))
+		got := esme.want(wire.BindTransmitter | wire.Response)
+		if got.Status() != wire.SystemError || got.Sequence() != 9 {
+			t.Errorf("got %x, want ESME_RSYSERR for number 9", got)
+		}
+		if esme.wantEnd() {
+			t.Error("the ESME was reset")
+		}
+		_ = esme.Close()
+		synctest.Wait()
+		if got := r.value("smpponce_binds_total", "result", "unreachable"); got != 1 {
+			t.Errorf("%v counted, want 1", got)
+		}
+	})
+}
+
+func TestUpstreamAddressesAreTriedInOrderWithinOneTimeout(t *testing.T) {
+	var tried []string
+	inBubble(t, func(o *Options) {
+		dial := o.Dial
+		o.Upstream = []string{"silent:1", "refusing:1", "smsc:2775"}
+		o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			tried = append(tried, address)
+			if address == "silent:1" {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return dial(ctx, network, address)
+		}
+	}, func(r *rig) {
+		start := time.Now()
+		r.bound()
+		if took := time.Since(start); took >= 5*time.Second {
+			t.Errorf("bound after %v, want less than dial_timeout", took)
+		}
+		if got := strings.Join(tried, " "); got != "silent:1 refusing:1 smsc:2775" {
+			t.Errorf("tried %s", got)
+		}
+	})
+}
+
+func TestAnSMSCThatDoesNotAnswerTheBindIsGivenUpAfterResponseTimeout(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme, start := r.dial(), time.Now()
+		esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "secret", ""))
+		smsc := r.accept()
+		smsc.want(wire.BindTransceiver)
+		esme.wantEnd()
+		if took := time.Since(start); took != time.Minute {
+			t.Errorf("closed after %v, want response_timeout", took)
+		}
+		_ = esme.Close()
+		smsc.wantEnd()
+	})
+}
+
+func TestAnESMEThatLeavesBeforeTheBindRespTakesItsSMSCLegAlong(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme := r.dial()
+		esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "secret", ""))
+		smsc := r.accept()
+		smsc.want(wire.BindTransceiver)
+		_ = esme.Close()
+		smsc.wantEnd()
+		_ = smsc.Close()
+		time.Sleep(lingerTime)
+		synctest.Wait()
+		if got := r.value("smpponce_binds_total", "result", "abandoned"); got != 1 {
+			t.Errorf("%v counted, want 1", got)
+		}
+		if told := r.ledger.told; len(told) != 0 {
+			t.Errorf("the ledger was told %v, want nothing", told)
+		}
+	})
+}
+
+// refuse binds once from an address, is refused, and says how long that took.
+func (r *rig) refuse(from string, status uint32) time.Duration {
+	r.t.Helper()
+	start, esme := time.Now(), r.dialFrom(from)
+	esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "wrong", ""))
+	smsc := r.accept()
+	smsc.send(wire.New(wire.BindTransceiver|wire.Response, status, smsc.next().Sequence(), nil))
+	smsc.wantEnd()
+	_ = smsc.Close()
+	if got := esme.want(wire.BindTransceiver | wire.Response); got.Status() != status {
+		r.t.Fatalf("status %#x, want %#x", got.Status(), status)
+	}
+	took := time.Since(start)
+	esme.wantEnd()
+	_ = esme.Close()
+	return took
+}
+
+func TestRefusedBindsAreToldWithAGrowingDelayPerSource(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		for i, want := range []time.Duration{250, 500, 1000, 2000, 4000, 8000, 16000, 30000, 30000} {
+			if took := r.refuse("10.1.1.1:4000", wire.BindFailed); took != want*time.Millisecond {
+				t.Errorf("refusal %d was told after %v, want %v", i, took, want*time.Millisecond)
+			}
+		}
+		if took := r.refuse("10.1.1.2:4000", wire.BindFailed); took != firstPenalty {
+			t.Errorf("the refusal of another source was told after %v, want %v", took, firstPenalty)
+		}
+		if took := r.refuse("10.1.1.1:4000", wire.AlreadyBound); took != 0 {
+			t.Errorf("ESME_RALYBND was told after %v, want at once", took)
+		}
+		start := time.Now()
+		esme, _ := r.bound() // from the same source
+		if took := time.Since(start); took != 0 {
+			t.Errorf("a good bind took %v, want no delay", took)
+		}
+		_ = esme.Close()
+		time.Sleep(penaltyMemory)
+		if took := r.refuse("10.1.1.1:4000", wire.BindFailed); took != firstPenalty {
+			t.Errorf("later a refusal was told after %v, want %v", took, firstPenalty)
+		}
+	})
+}
+
+func TestAnSMSCThatDropsTheConnectionInsteadOfRefusingCountsAsARefusal(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		for _, want := range []time.Duration{firstPenalty, 2 * firstPenalty} {
+			start, esme := time.Now(), r.dial()
+			esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "wrong", ""))
+			_ = r.accept().Close()
+			esme.wantEnd()
+			if took := time.Since(start); took != want {
+				t.Errorf("closed after %v, want %v", took, want)
+			}
+			_ = esme.Close()
+		}
+	})
+}
+
+func TestPenaltiesAreBounded(t *testing.T) {
+	var p penalties
+	now := time.Now()
+	for i := range maxSources + 10 {
+		addr := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+		p.failed(sourceOf(memnet.Addr(netip.AddrPortFrom(addr, 1).String())), now)
+	}
+	if len(p.sources) > maxSources {
+		t.Errorf("%d sources are kept, want at most %d", len(p.sources), maxSources)
+	}
+}
+
+func TestASourceIsAnIPv4AddressOrAnIPv6Network(t *testing.T) {
+	for from, want := range map[string]string{
+		"10.1.1.1:4000":               "10.1.1.1",
+		"[::ffff:10.1.1.1]:4000":      "10.1.1.1",
+		"[2001:db8:1:2:3:4:5:6]:4000": "2001:db8:1:2::/64",
+		"[fe80::1%eth0]:4000":         "fe80::/64",
+		"pipe":                        "pipe",
+	} {
+		if got := sourceOf(memnet.Addr(from)); got != want {
+			t.Errorf("the source of %s is %s, want %s", from, got, want)
+		}
+	}
+}
+
+func TestTheProxyHeaderIsBelievedFromConfiguredNetworksOnly(t *testing.T) {
+	inBubble(t, func(o *Options) {
+		o.ProxyProtocolFrom = []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}
+	}, func(r *rig) {
+		for _, version := range []byte{1, 2} {
+			esme := r.dialFrom("10.9.0.1:4000")
+			h := proxyproto.HeaderProxyFromAddrs(version,
+				&net.TCPAddr{IP: net.IPv4(192, 0, 2, version), Port: 1}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 9), Port: 2775})
+			if _, err := h.WriteTo(esme); err != nil {
+				t.Fatal(err)
+			}
+			esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "secret", ""))
+			smsc := r.accept()
+			smsc.send(wire.New(wire.BindTransceiver|wire.Response, 0, smsc.next().Sequence(), nil))
+			esme.want(wire.BindTransceiver | wire.Response)
+			synctest.Wait()
+			opened := r.logs.FilterMessage("session opened").All()
+			opened = opened[len(opened)-1:]
+			if opened[0].ContextMap()["peer"] != "192.0.2."+string('0'+version)+":1" {
+				t.Errorf("version %d: the log of the session is %v, want the header's address", version, opened)
+			}
+		}
+		// A header is optional, for probes.
+		esme := r.dialFrom("10.9.0.1:4000")
+		esme.send(wire.New(wire.EnquireLink, 0, 1, nil))
+		esme.want(wire.EnquireLink | wire.Response)
+		// From elsewhere it is no PDU.
+		esme = r.dialFrom("10.8.0.1:4000")
+		esme.send(wire.Frame("PROXY TCP4 192.0.2.1 192.0.2.9 1 2775\r\n"))
+		esme.want(wire.GenericNack)
+		esme.wantEnd()
+	})
+}
+
+func TestMoreConnectionsThanMaxSessionsAreClosedAtOnce(t *testing.T) {
+	inBubble(t, func(o *Options) { o.MaxSessions = 2 }, func(r *rig) {
+		esme, smsc := r.bound()
+		idle := r.dial() // unbound ones count
+		synctest.Wait()
+		over := r.dial()
+		over.wantEnd()
+		if got := r.value("smpponce_binds_total", "result", "over_limit"); got != 1 {
+			t.Errorf("%v counted, want 1", got)
+		}
+		_ = idle.Close()
+		synctest.Wait()
+		// A leg that drains takes no place from its client's next session.
+		esme.send(submitFrame(1, "unanswered"))
+		smsc.want(wire.SubmitSM)
+		_ = esme.Close()
+		synctest.Wait()
+		r.bound()
+		r.bound()
+	})
+}
+
+// failing is a listener whose first accepts fail as they do without descriptors.
+type failing struct {
+	net.Listener
+	left int
+}
+
+func (l *failing) Accept() (net.Conn, error) {
+	if l.left > 0 {
+		l.left--
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+func TestAnAcceptThatFailsIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var network memnet.Network
+		p, err := New(Options{Upstream: []string{"smsc:1"}, Dial: network.Dial, AccountOf: func(string) Account { return Account{Mode: Off} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error)
+		l := &failing{network.Listen("proxy:2775"), 20}
+		go func() { served <- p.Serve(t.Context(), l) }()
+		start := time.Now()
+		c, err := network.DialFrom(t.Context(), "10.1.1.1:1", "proxy:2775")
+		if err != nil {
+			t.Fatal(err)
+		}
+		esme := newPeer(t, "ESME", c)
+		esme.send(wire.New(wire.EnquireLink, 0, 1, nil))
+		esme.want(wire.EnquireLink | wire.Response)
+		if took := time.Since(start); took < 5*time.Second || took > 20*time.Second {
+			t.Errorf("20 failures took %v, want pauses that grow to a second", took)
+		}
+		_ = esme.Close()
+		if err := p.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNewNamesAllThatIsMissing(t *testing.T) {
+	_, err := New(Options{})
+	if err == nil || !strings.Contains(err.Error(), "Upstream") || !strings.Contains(err.Error(), "AccountOf") {
+		t.Errorf("got %v, want both faults", err)
+	}
+}
+
+func TestServeAfterShutdownIsAnError(t *testing.T) {
+	p, err := New(Options{Upstream: []string{"smsc:1"}, AccountOf: func(string) Account { return Account{Mode: Off} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l := new(memnet.Network).Listen("proxy:1")
+	if err := p.Serve(t.Context(), l); err == nil {
+		t.Error("Serve gave no error")
+	}
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the listener gives %v, want it closed", err)
+	}
+}
