@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ const (
 	demoWindow   = 10
 	demoPatience = 2 * time.Second // the client's own response timer; smpponce is told 500 ms less
 	demoLate     = 3 * time.Second // longer than demoPatience
+	demoText     = "message "
 )
 
 // demoResult is what one run came to.
@@ -34,7 +36,7 @@ func (c *demoCmd) once(ctx context.Context, out output, proxied bool) (demoResul
 		r.name = "through smpponce"
 	}
 	fmt.Fprintf(out.stdout, "%s:\n", r.name)
-	server, err := smsc.Start(smsc.Options{AnswerDelay: 5 * time.Millisecond, Script: demoFaults(&r), Receipts: &smsc.Receipts{}})
+	server, err := smsc.Start(smsc.Options{AnswerDelay: 5 * time.Millisecond, Script: demoFaults(c.Messages, &r), Receipts: &smsc.Receipts{}})
 	if err != nil {
 		return r, err
 	}
@@ -78,27 +80,29 @@ func demoMessages(n int) []wire.Message {
 		all[i] = wire.Message{
 			Source:             wire.Address{TON: 5, Number: "Demo"},
 			Destination:        wire.Address{TON: 1, NPI: 1, Number: fmt.Sprintf("49151%08d", i)},
-			RegisteredDelivery: 1, Text: fmt.Appendf(nil, "message %d", i),
+			RegisteredDelivery: 1, Text: []byte(demoText + strconv.Itoa(i)),
 		}
 	}
 	return all
 }
 
-// demoFaults lets the SMSC end the connection at every 200th message, and answer late at others. It goes by the message and not by
-// the order of arrival, so both runs have the same faults; a message that comes again has none.
-func demoFaults(r *demoResult) smsc.Script {
+// demoFaults lets the SMSC end the connection at every 100th message of the first half, and answer late at every 100th of the
+// second: before an orderly end the SMSC answers what it took, and would wait for late answers of its own. It goes by the message
+// and not by the order of arrival, so both runs have the same faults; a message that comes again has none.
+func demoFaults(meant int, r *demoResult) smsc.Script {
 	met := map[string]bool{}
 	return func(s smsc.Submission) smsc.Plan {
 		text := string(s.Message.Text)
-		if met[text] {
+		n, err := strconv.Atoi(strings.TrimPrefix(text, demoText))
+		if err != nil || met[text] {
 			return smsc.Plan{}
 		}
 		met[text] = true
 		switch {
-		case strings.HasSuffix(text, "77") && s.N%2 == 0:
+		case n < meant/2 && n%100 == 50:
 			r.ends++
 			return smsc.Plan{Drop: smsc.Finish, When: smsc.Settled}
-		case strings.HasSuffix(text, "33"):
+		case n >= meant/2 && n%100 == 50:
 			r.late++
 			return smsc.Plan{Delay: demoLate}
 		}

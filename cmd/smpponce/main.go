@@ -25,6 +25,8 @@ const (
 type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run the proxy."`
 	Check   checkCmd   `cmd:"" help:"Check the settings, and print those in effect."`
+	Demo    demoCmd    `cmd:"" help:"Show what the proxy is for: break connections under load, without it and with it."`
+	SMSC    smscCmd    `cmd:"" name:"smsc" help:"Run a simulated SMSC, to try a client or the proxy against."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

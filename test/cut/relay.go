@@ -261,7 +261,9 @@ func (p *pair) cut() {
 
 // giveBack returns a planned cut that the connection's end forestalled.
 func (p *pair) giveBack() {
-	if !p.planned || p.wasCut.Load() {
+	ended := false
+	p.once.Do(func() { ended = true }) // it cannot be cut any more
+	if !p.planned || !ended {
 		return
 	}
 	p.r.mu.Lock()

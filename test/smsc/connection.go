@@ -22,6 +22,8 @@ type connection struct {
 
 	// Guarded by s.mu.
 	dropped  bool                 // what still comes in is not looked at
+	owed     int                  // answers that wait for their time
+	settled  Drop                 // how to end once none is owed
 	sequence uint32               // of our own requests
 	shown    map[uint32]*delivery // by sequence number: not acknowledged yet
 }
@@ -158,9 +160,14 @@ func (s *Server) decide(c *connection, f wire.Frame) (stall time.Duration) {
 	if p.Drop != NoDrop {
 		s.counts.Drops++
 	}
-	if p.Drop != NoDrop && p.When == BeforeTaking {
+	if p.Drop != NoDrop && (p.When == BeforeTaking || p.When == Settled) {
 		s.counts.Untaken++
-		c.finish(p.Drop)
+		c.dropped = true
+		if p.When == Settled && c.owed > 0 {
+			c.settled = p.Drop
+		} else {
+			c.finish(p.Drop)
+		}
 		s.event()
 		return 0
 	}
@@ -171,9 +178,14 @@ func (s *Server) decide(c *connection, f wire.Frame) (stall time.Duration) {
 		return 0
 	}
 	if delay := s.o.AnswerDelay + p.Delay; delay > 0 {
+		c.owed++
 		s.later.add(r.At.Add(delay), func() {
 			s.mu.Lock()
+			c.owed--
 			s.settle(c, r, &p)
+			if c.owed == 0 && c.settled != NoDrop {
+				c.finish(c.settled)
+			}
 			s.mu.Unlock()
 			c.out.flush()
 		})

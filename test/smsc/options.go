@@ -71,6 +71,7 @@ const (
 	BeforeTaking Moment = iota // the submission is not received: nothing was accepted
 	Unanswered                 // it is received and accepted, and its answer never leaves
 	Answered                   // right after its answer was written
+	Settled                    // as BeforeTaking, but what was taken before is still answered
 )
 
 // Receipts says how delivery receipts look and travel. A receipt waits for a bind that can receive,

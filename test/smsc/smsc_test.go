@@ -154,6 +154,31 @@ func TestADropComesAtTheMomentThatTheScriptSays(t *testing.T) {
 	}
 }
 
+func TestASettledDropAnswersWhatWasTakenAndTakesNothingMore(t *testing.T) {
+	s := start(t, smsc.Options{AnswerDelay: 20 * time.Millisecond, Script: func(m smsc.Submission) smsc.Plan {
+		if string(m.Message.Text) == "drop" {
+			return smsc.Plan{Drop: smsc.Finish, When: smsc.Settled}
+		}
+		return smsc.Plan{}
+	}})
+	e := bound(t, s, wire.BindTransceiver)
+	var all []uint32
+	for _, m := range []string{"a", "b", "drop", "behind"} {
+		all = append(all, submit(t, e, text(m)))
+	}
+	if err := e.Ended(bounded(t)); err != io.EOF {
+		t.Errorf("the connection ended with %v, want EOF", err)
+	}
+	for i, want := range []int{1, 1, 0, 0} {
+		if got := len(e.Answers(all[i])); got != want {
+			t.Errorf("submission %d got %d answers, want %d", i, got, want)
+		}
+	}
+	if got := s.Counts(); got.Accepted != 2 || got.Answered != 2 || got.Untaken != 1 {
+		t.Errorf("%+v, want 2 accepted and answered, 1 untaken", got)
+	}
+}
+
 func TestAnswersCanBeLateRepeatedMissingAndPrecededByUnknownPDUs(t *testing.T) {
 	strange := wire.New(0x0000BEEF, 0, 77, []byte("?"))
 	s := start(t, smsc.Options{Script: func(m smsc.Submission) smsc.Plan {
