@@ -46,6 +46,8 @@ var fieldTexts = []struct {
 	{"Message id:42 stat:DELIVRD done date:1601010101", "42", "DELIVRD", Delivered},
 	{"uid:41 id:42 id:43 stat:DELIVRD stat:EXPIRED done date:1601010101", "42", "DELIVRD", Delivered},
 	{"id:42 submit date:1601010100 done date:1601010101 SOMETHING err:0", "42", "", Unknown},
+	{"FAILED id:42 submit date:1601010100 done date:1601010101 DELIVRD EXPIRED", "42", "DELIVRD", Delivered},
+	{"id:42 done date:1601010101 FAILED stat:DELIVRD", "42", "DELIVRD", Delivered},
 	{"id:42 submit date:1601010100 stat:0 done date:1601010101", "42", "0", Unknown},
 }
 

@@ -84,15 +84,15 @@ func (m marks) likeReceipt() bool {
 
 // read finds the marks. Words are told apart by blanks and controls, and count
 // in upper and lower case, the first of a kind only; `text:` ends them, for
-// behind it stands what a person wrote. A status is also found without its
-// `stat:`, after a date.
+// behind it stands what a person wrote. Where there is no `stat:`, a status
+// word after a date is the status.
 func (t text) read() (m marks) {
-	for i := 0; i < t.units(); {
+	var bare span
+	for i := 0; i < t.units() && m.text == 0; {
 		end := t.wordEnd(i)
 		switch {
 		case t.begins(i, "text:"):
 			m.text = i + len("text:")
-			return m
 		case t.begins(i, "id:") && m.id.empty():
 			m.id = t.value(i + len("id:"))
 		case t.begins(i, "stat:") && m.status.empty():
@@ -100,11 +100,14 @@ func (t text) read() (m marks) {
 		case t.begins(i, "submit date:"), t.begins(i, "submitdate:"),
 			t.begins(i, "done date:"), t.begins(i, "donedate:"):
 			m.date = true
-		case m.date && m.status.empty() && t.isStatus(i, end):
-			m.status = span{i, end}
+		case m.date && bare.empty() && t.isStatus(i, end):
+			bare = span{i, end}
 		}
 		for i = end; i < t.units() && isBlank(t.unit(i)); i++ {
 		}
+	}
+	if m.status.empty() {
+		m.status = bare
 	}
 	return m
 }

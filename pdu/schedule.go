@@ -54,8 +54,8 @@ func absolute(pair [7]int, toUTC time.Duration) (int64, bool) {
 		return 0, false
 	}
 	t := time.Date(2000+pair[0], time.Month(pair[1]), pair[2], pair[3], pair[4], pair[5], 0, time.UTC)
-	if int(t.Month()) != pair[1] || t.Day() != pair[2] {
-		return 0, false // no such day
+	if int(t.Month()) != pair[1] {
+		return 0, false // no such day: it has become one of another month
 	}
 	return t.Add(toUTC).Unix(), true
 }
