@@ -26,7 +26,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ordinary is a submit_sm of 215 octets: 155 of text, a UDH and three TLVs.
+// ordinary is a submit_sm of usual size, with a UDH and three TLVs.
 func ordinary() Frame {
 	m := plain("\x05\x00\x03\x2A\x02\x01" + string(bytes.Repeat([]byte("x"), 125)))
 	m.esmClass = 0x40
