@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"smpponce/config"
+)
 
 // checkCmd is `smpponce check`: it loads the settings as serve does, opens no address and no ledger, and prints them in full as a file that
 // serve would take. There is no secret in them.
@@ -11,9 +15,7 @@ type checkCmd struct {
 // Run checks and prints.
 func (c *checkCmd) Run(env environment, out output) error {
 	cfg, warnings, err := c.load(env)
-	for _, w := range warnings {
-		fmt.Fprintf(out.stderr, "smpponce: warning: %v\n", w)
-	}
+	printWarnings(out, warnings)
 	if err == nil {
 		err = checkTLSFiles(&cfg)
 	}
@@ -26,4 +28,10 @@ func (c *checkCmd) Run(env environment, out output) error {
 	}
 	_, err = out.stdout.Write(text)
 	return err
+}
+
+func printWarnings(out output, warnings []config.Warning) {
+	for _, w := range warnings {
+		fmt.Fprintf(out.stderr, "smpponce: warning: %v\n", w)
+	}
 }

@@ -39,6 +39,17 @@ func TestWrongSettingsExitWith2AndAreToldAllAtOnce(t *testing.T) {
 	}
 }
 
+func TestAMisspeltVariableIsToldBesideWhatItLeavesUnset(t *testing.T) {
+	for _, name := range []string{"serve", "check"} {
+		got := command(t, []string{"SMPPONCE_UPSTREAM_ADRESSES=smsc.example.com:2775"}, name)
+		for _, want := range []string{"SMPPONCE_UPSTREAM_ADRESSES: names no setting", "upstream.addresses: is missing"} {
+			if got.code != exitUsage || !strings.Contains(got.stderr, want) {
+				t.Errorf("smpponce %s: exit code %d, want 2; standard error\n%s\nwant in it %q", name, got.code, got.stderr, want)
+			}
+		}
+	}
+}
+
 func TestTLSFilesThatCannotBeUsedAreToldBeforeAnythingStarts(t *testing.T) {
 	empty := file(t, "empty.pem", "")
 	env := []string{

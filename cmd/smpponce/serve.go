@@ -31,6 +31,7 @@ func (c *serveCmd) Run(env environment, out output) error {
 		err = checkTLSFiles(&cfg)
 	}
 	if err != nil {
+		printWarnings(out, warnings) // a misspelt variable may be the reason
 		return err
 	}
 	log, err := newLog(cfg.Log, out.stderr)
