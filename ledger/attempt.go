@@ -90,6 +90,7 @@ func (b *book) land(f *flight) {
 		b.overdue[f.rank].rank = f.rank
 		b.overdue[last] = nil
 		b.overdue = b.overdue[:last]
+		b.m.overdue.Set(float64(last))
 	} else {
 		b.unlist(f)
 	}

@@ -27,6 +27,7 @@ func (l *Ledger) run() {
 		if closing && (l.failed || l.committing == nil && l.book.batch.idle()) {
 			break
 		}
+		l.m.queue.Set(float64(len(l.book.batch.puts)))
 		timer.Reset(max(0, l.wakeAt().Sub(l.Now())))
 		select {
 		case <-l.queue.signal:
