@@ -3,6 +3,7 @@ package ledger
 // A batch is what one transaction commits, and what is told to the proxy once it has.
 type batch struct {
 	journal
+	live    map[Number]liveRecord // journal.Live, until it is sealed
 	puts    []put
 	size    int // bytes in puts
 	effects []effect
@@ -28,7 +29,7 @@ type effect struct {
 
 // empty: nothing to write. idle: nothing to say either.
 func (b *batch) idle() bool  { return b.empty() && len(b.effects) == 0 }
-func (b *batch) empty() bool { return len(b.puts) == 0 && b.journal.empty() }
+func (b *batch) empty() bool { return len(b.puts) == 0 && len(b.live) == 0 && b.journal.empty() }
 
 // Bounds of one transaction, far below Badger's own (15 % of the memtable).
 const (
@@ -43,4 +44,12 @@ func (b *batch) speak() []effect {
 	effects := b.effects
 	b.effects = nil
 	return effects
+}
+
+// seal completes the journal.
+func (b *batch) seal(seq uint64, at Time) {
+	b.Seq, b.At, b.Live = seq, at, make([]liveRecord, 0, len(b.live))
+	for _, l := range b.live {
+		b.Live = append(b.Live, l)
+	}
 }

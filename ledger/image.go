@@ -45,14 +45,14 @@ func (m *image) apply(j *journal) {
 	for _, n := range j.Again {
 		delete(m.Live, n)
 	}
-	for _, l := range j.Live {
-		m.Live[l.Number] = l
-	}
 	for _, l := range j.Closed {
 		delete(m.Live, l.Number)
 		if l.Accepted {
 			m.Recent = append(m.Recent, l)
 		}
+	}
+	for _, l := range j.Live {
+		m.Live[l.Number] = l
 	}
 	old := sort.Search(len(m.Recent), func(i int) bool { return m.Recent[i].At >= m.At.Add(-recentAnswer) })
 	m.Recent = append(m.Recent[:0], m.Recent[old:]...)

@@ -38,7 +38,12 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 		if e.session = sessions[e.Standing.Session]; e.session == nil {
 			e.session = &session{id: e.Standing.Session, account: e.account, ended: m.At}
 		}
-		b.revive(e)
+		b.enter(e)
+		for i := range e.Attempts {
+			if a := &e.Attempts[i]; len(a.ID) > 0 {
+				b.ids[a.key] = e
+			}
+		}
 		b.recount(e)
 		return e, nil
 	}
@@ -55,7 +60,6 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 		} else if l.At != 0 {
 			e.Standing.Lost = l.At
 		}
-		b.batch.markLive(withLoss(e.home(), l))
 	}
 	for _, l := range m.Recent {
 		if _, live := m.Live[l.Number]; live {
@@ -70,19 +74,14 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 		}
 		s := m.Sessions[e.Standing.Session]
 		if s == nil || s.Ended != 0 || e.Key.Explicit {
-			b.close(e) // what that session's end lost was told then
+			b.leave(e) // what that session's end lost was told then
 			continue
 		}
 		e.Standing.Lost = m.At
-		b.batch.markLive(withLoss(e.home(), liveRecord{At: m.At}))
+		l.At = m.At
+		b.batch.markLive(l)
 	}
 	return nil
-}
-
-// withLoss adds to l what another word on the same record says of its answer.
-func withLoss(l, loss liveRecord) liveRecord {
-	l.At, l.Unread = loss.At, loss.Unread
-	return l
 }
 
 // fetch reads a live record where its newest text lies.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -103,6 +104,7 @@ func (l *Ledger) advance(now Time, closing bool) {
 	if l.failed {
 		if l.retryAt != 0 && now >= l.retryAt {
 			l.retryAt = 0
+			l.committing.seal(l.committing.Seq, now)
 			l.image.apply(&l.committing.journal)
 			l.work <- job{batch: l.committing}
 		}
@@ -124,7 +126,7 @@ func (l *Ledger) markDue(now Time) bool { return l.committing == nil && l.mark !
 // seal gives the open batch to commit and opens another.
 func (l *Ledger) seal(now Time, closing bool) {
 	b := l.book.batch
-	b.Seq, b.At = l.image.Seq+1, now
+	b.seal(l.image.Seq+1, now)
 	b.intents = b.intents || closing
 	l.image.apply(&b.journal)
 	l.mark = 0
@@ -182,7 +184,7 @@ func (l *Ledger) fail(err error, now Time) {
 	l.judge()
 	owed := *l.committing
 	owed.puts, owed.touched = slices.Clone(owed.puts), slices.Clone(owed.touched)
-	owed.Closed, owed.Live = slices.Clone(owed.Closed), slices.Clone(owed.Live)
+	owed.Closed, owed.live = slices.Clone(owed.Closed), maps.Clone(owed.live)
 	owed.intents = true
 	l.committing = &owed
 	open := l.book.batch

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"slices"
 	"time"
 )
 
@@ -183,17 +182,17 @@ func (b *batch) begin(n Number, again bool) {
 	}
 }
 
-// markLive and markClosed keep one word per record in the batch: the last.
+// markLive and markClosed note whether memory must be kept of a record. In a journal Live is read after Closed, so only one
+// order needs care.
 func (b *batch) markLive(l liveRecord) {
-	b.Closed = slices.DeleteFunc(b.Closed, func(c liveRecord) bool { return c.Number == l.Number })
-	b.Live = slices.DeleteFunc(b.Live, func(c liveRecord) bool { return c.Number == l.Number })
-	b.Live = append(b.Live, l)
+	if b.live == nil {
+		b.live = map[Number]liveRecord{}
+	}
+	b.live[l.Number] = l
 }
 
 func (b *batch) markClosed(l liveRecord) {
-	if len(b.Live) > 0 {
-		b.Live = slices.DeleteFunc(b.Live, func(c liveRecord) bool { return c.Number == l.Number })
-	}
+	delete(b.live, l.Number)
 	b.Closed = append(b.Closed, l)
 }
 

@@ -73,8 +73,8 @@ func (b *book) findDoubtful(now Time) Time {
 		}
 		a.State, a.Evidence, a.Ended = InDoubt, ByDeadline, now
 		b.m.outcomes[InDoubt].Inc()
-		if f.claim != nil {
-			f.claim.attempt = 0
+		if f.claim != nil && f.e.account.policy.Mode == Enforce {
+			f.claim.attempt, f.claim = 0, nil // decided anew; a late answer reaches it through the record
 		}
 		doubtful = append(doubtful, f.e)
 	}
