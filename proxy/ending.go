@@ -186,7 +186,7 @@ func (s *session) closeESME(why cause) {
 	}
 	l.answers = nil
 	s.mu.Unlock()
-	s.p.o.Ledger.CloseSession(id, end)
+	s.p.o.Ledger.CloseSession(id, end, s.allForwarded)
 }
 
 // howEnded puts the cause into the ledger's words.
@@ -206,8 +206,16 @@ func (s *session) howEnded(why cause) ledger.HowEnded {
 	return ledger.ByProxy
 }
 
-// drain keeps the SMSC leg after its ESME is gone, until what is unanswered on it is answered, so that its outcome
-// is known when the client repeats it. Where the ledger does not learn from it there is nothing to wait for.
+// allForwarded notes that the ledger has handed over the last submission of the ESME that is gone.
+func (s *session) allForwarded() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forwardedAll = true
+	s.poke()
+}
+
+// drain keeps the SMSC leg after its ESME is gone, until what the ESME has sent is forwarded and answered, so that its
+// outcome is known when the client repeats it. Where the ledger does not learn from it there is nothing to wait for.
 func (s *session) drain() {
 	s.mu.Lock()
 	id := s.id
@@ -224,7 +232,8 @@ func (s *session) drain() {
 		if s.refusing {
 			until = min(by, s.drainBy)
 		}
-		return s.smsc.over != going || s.smsc.requests.waiting[submission] == 0 || now >= until, until
+		settled := s.forwardedAll && s.smsc.requests.waiting[submission] == 0
+		return s.smsc.over != going || settled || now >= until, until
 	})
 }
 

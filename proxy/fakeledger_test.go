@@ -72,7 +72,8 @@ func (l *fakeLedger) OpenLeg(ledger.SessionID) ledger.LegID {
 	return ledger.LegID(l.next)
 }
 
-func (l *fakeLedger) CloseSession(id ledger.SessionID, e ledger.End) {
+func (l *fakeLedger) CloseSession(id ledger.SessionID, e ledger.End, over func()) {
+	defer over()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told = append(l.told, "close session")

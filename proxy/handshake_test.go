@@ -396,9 +396,9 @@ func TestAnAcceptThatFailsIsTriedAgain(t *testing.T) {
 		}
 		served := make(chan error)
 		l := &failing{network.Listen("proxy:2775"), 20}
-		go func() { served <- p.Serve(t.Context(), l) }()
+		go func() { served <- p.Serve(context.Background(), l) }()
 		start := time.Now()
-		c, err := network.DialFrom(t.Context(), "10.1.1.1:1", "proxy:2775")
+		c, err := network.DialFrom(context.Background(), "10.1.1.1:1", "proxy:2775")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -409,7 +409,7 @@ func TestAnAcceptThatFailsIsTriedAgain(t *testing.T) {
 			t.Errorf("20 failures took %v, want pauses that grow to a second", took)
 		}
 		_ = esme.Close()
-		if err := p.Shutdown(t.Context()); err != nil {
+		if err := p.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 		if err := <-served; err != nil {
@@ -430,11 +430,11 @@ func TestServeAfterShutdownIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Shutdown(t.Context()); err != nil {
+	if err := p.Shutdown(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	l := new(memnet.Network).Listen("proxy:1")
-	if err := p.Serve(t.Context(), l); err == nil {
+	if err := p.Serve(context.Background(), l); err == nil {
 		t.Error("Serve gave no error")
 	}
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {

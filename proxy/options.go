@@ -14,16 +14,17 @@ import (
 
 // Bounds that are no settings: what they keep small no operator needs to tune.
 const (
-	preBindSize  = 1 << 10         // octets of a frame before the bind
-	queueBound   = 4 << 20         // octets waiting for one leg's socket at which the other leg's reader stops
-	lingerTime   = 2 * time.Second // for the peer's own end, after ours
-	maxParked    = 1000            // receipts of a session that may wait for their answer
-	maxOverdue   = 1 << 16         // requests of a leg remembered beyond response_timeout
-	maxTracked   = 1 << 16         // answers of a leg whose reading is not yet certain
-	maxSources   = 1 << 16         // addresses remembered for their failed binds
-	acceptPause  = time.Second     // the longest pause after an accept that failed
-	retryStatus  = 0x14            // ESME_RMSGQFUL, where an account names none
-	settleAnswer = 5 * time.Second // for answers already in the ledger when their session ends
+	preBindSize  = 1 << 10             // octets of a frame before the bind
+	queueBound   = 4 << 20             // octets waiting for one leg's socket at which the other leg's reader stops
+	answerBound  = queueBound + 64<<10 // octets at which our own answers to that leg's peer are left out
+	lingerTime   = 2 * time.Second     // for the peer's own end, after ours
+	maxParked    = 1000                // receipts of a session that may wait for their answer
+	maxOverdue   = 1 << 16             // requests of a leg remembered beyond response_timeout
+	maxTracked   = 1 << 16             // answers of a leg whose reading is not yet certain
+	maxSources   = 1 << 16             // addresses remembered for their failed binds
+	acceptPause  = time.Second         // the longest pause after an accept that failed
+	retryStatus  = 0x14                // ESME_RMSGQFUL, where an account names none
+	settleAnswer = 5 * time.Second     // for answers already in the ledger when their session ends
 )
 
 // Options is everything a Proxy needs. Zero values are filled by New where a default is named; all else is taken as

@@ -14,6 +14,7 @@ import (
 // read is the reader of one leg. It never writes to a socket and never waits for the ledger: it puts frames into
 // queues. It returns when the peer's stream has ended or the connection is closed.
 func (s *session) read(l *leg) {
+	defer s.poke() // after the close, which is what is looked for
 	defer close(l.readDone)
 	var err error
 	for err == nil {

@@ -107,7 +107,7 @@ func (s *session) giveBack(to *leg, f pdu.Frame, r *request) {
 // answerHere queues a response of our own to a request of the peer of l. A peer that takes no answers and asks on
 // gets none: its queue is bounded. Caller holds the mutex.
 func (s *session) answerHere(l *leg, f pdu.Frame, seq uint32) {
-	if !l.open() || l.full() {
+	if !l.open() || l.queued() >= answerBound {
 		return
 	}
 	l.out.add(f, seq)

@@ -64,7 +64,7 @@ func newRig(t *testing.T, set func(*Options)) *rig {
 	}
 	r.proxy = p
 	l := r.net.Listen("proxy:2775")
-	go func() { r.served <- p.Serve(t.Context(), l) }()
+	go func() { r.served <- p.Serve(context.Background(), l) }()
 	synctest.Wait()
 	return r
 }
@@ -72,9 +72,12 @@ func newRig(t *testing.T, set func(*Options)) *rig {
 // off is the account of a plain relay.
 func off(o *Options) { o.AccountOf = func(string) Account { return Account{Mode: Off} } }
 
+// unprobed has no leg probed.
+func unprobed(o *Options) { o.KeepaliveInterval = 24 * time.Hour }
+
 func (r *rig) stop() {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := r.proxy.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		r.t.Errorf("Shutdown gave %v", err)
@@ -102,7 +105,7 @@ func (r *rig) dial() *peer { return r.dialFrom("10.1.1.1:4000") }
 
 func (r *rig) dialFrom(from string) *peer {
 	r.t.Helper()
-	c, err := r.net.DialFrom(r.t.Context(), from, "proxy:2775")
+	c, err := r.net.DialFrom(context.Background(), from, "proxy:2775")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -230,3 +233,6 @@ func (r *rig) value(name string, labels ...string) float64 {
 	}
 	return 0
 }
+
+// deafen makes the peer read no more: what is sent to it fails, and it can send on.
+func (p *peer) deafen() { p.CloseRead() }

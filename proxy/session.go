@@ -79,6 +79,7 @@ type session struct {
 	drainBy          time.Duration // then: until when to wait for answers
 	killed           bool          // then: no more waiting at all
 	told             bool          // the ledger knows that the ESME leg has ended
+	forwardedAll     bool          // and has handed over all that the ESME had sent
 	left, smscClosed bool          // the legs are closed
 
 	t tally

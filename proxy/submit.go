@@ -90,13 +90,14 @@ func (s *session) key(f ledger.Fingerprint, view *pdu.Submit) ledger.Key {
 	return s.hasher.Content(f)
 }
 
-// Forward queues the submission for the SMSC, under attempt n: its intent is on disk. The number it gets there
+// Forward queues the submission for the SMSC, under attempt n: its intent is on disk. The ESME may have gone meanwhile: what it has
+// sent is forwarded all the same, as it would be without us. The number it gets there
 // stands in the window before the frame stands in the queue.
 func (c *claim) Forward(n ledger.Number, until ledger.Time) (sequence uint32, ok bool) {
 	s := c.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.esme.shut || !s.smsc.open() {
+	if !s.smsc.open() {
 		return 0, false
 	}
 	c.attempt, c.sent = n, 0

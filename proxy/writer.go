@@ -12,6 +12,7 @@ import (
 // nothing. It returns when it was told to finish and the queue is empty, when it is aborted, or when the socket
 // fails; then what it has not handed over stays in batch and out.
 func (s *session) write(l *leg) {
+	defer s.poke() // after the close, which is what is looked for
 	defer close(l.writeDone)
 	for s.takeBatch(l) {
 		s.withdrawStale(l)
@@ -21,7 +22,6 @@ func (s *session) write(l *leg) {
 			break
 		}
 	}
-	s.poke()
 }
 
 // takeBatch waits for frames and takes them all.

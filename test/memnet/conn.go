@@ -85,6 +85,7 @@ func (c *Conn) Stall(n int) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	c.in.size = n
+	c.link.moved.Broadcast()
 }
 
 // Reset closes c so that the peer sees a reset.
@@ -257,3 +258,11 @@ func (c *Conn) deadline(at *time.Time, expiry **time.Timer, t time.Time) error {
 }
 
 func expired(t time.Time) bool { return !t.IsZero() && !time.Now().Before(t) }
+
+// CloseRead makes the peer's writes fail; c can still write.
+func (c *Conn) CloseRead() {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.in.finished = true
+	c.link.moved.Broadcast()
+}
