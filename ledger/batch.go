@@ -18,13 +18,14 @@ type put struct {
 	ttl   int64
 }
 
-// An effect is something said to the proxy after the commit. Exactly one of forward, answer, found is set.
+// An effect is something said to the proxy after the commit. Exactly one of forward, answer, lookup and over is set.
 type effect struct {
 	claim   *Claim
 	forward Number  // hand the attempt over
 	answer  *Answer // give the answer
 	lookup  *lookup // tell what was found
 	found   Found
+	over    func() // tell that a closed session's last submission has been handed over
 }
 
 // empty: nothing to write. idle: nothing to say either.

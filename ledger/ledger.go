@@ -194,9 +194,10 @@ func (l *Ledger) OpenSession(account string, canSubmit bool) SessionID {
 	return id
 }
 
-// CloseSession ends a session: no claim of it is answered any more.
-func (l *Ledger) CloseSession(id SessionID, e End) {
-	l.queue.add(event{kind: closeSession, session: id, end: &e})
+// CloseSession ends a session: no claim of it is answered any more. What was claimed before is still forwarded; over is called,
+// on the ledger's goroutine, when the last of it has been. It must not block.
+func (l *Ledger) CloseSession(id SessionID, e End, over func()) {
+	l.queue.add(event{kind: closeSession, session: id, end: &e, over: over})
 }
 
 // OpenLeg begins an SMSC leg.

@@ -142,7 +142,7 @@ func TestAResubmissionAfterABreakIsAnsweredWithTheFirstID(t *testing.T) {
 	a := newESME(t, l, "acme")
 	s := a.submit("hello")
 	n := s.forwarded()
-	l.CloseSession(a.session, End{At: l.Now(), How: Reset})
+	l.CloseSession(a.session, End{At: l.Now(), How: Reset}, func() {})
 	l.Settle(n, accepted("77"))
 	b := newESME(t, l, "acme")
 	r := b.submit("hello")

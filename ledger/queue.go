@@ -39,6 +39,7 @@ type event struct {
 	destination Destination
 	wait        time.Duration
 	found       func(Found)
+	over        func()
 	lookup      *lookup
 	record      *Record
 	err         error

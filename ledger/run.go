@@ -69,6 +69,7 @@ func (l *Ledger) handle(e *event, now Time) {
 		b.openSession(e.session, e.name, e.flag, now)
 	case closeSession:
 		b.closeSession(e.session, e.end, now)
+		b.tell(effect{over: e.over})
 	case openLeg:
 		b.openLeg(e.leg)
 	case closeLeg:
@@ -235,6 +236,8 @@ func (l *Ledger) say(effects []effect, now Time) {
 			l.book.hand(e.claim, e.forward, now)
 		case e.answer != nil:
 			e.claim.Waiter.Answer(*e.answer)
+		case e.over != nil:
+			e.over()
 		default:
 			e.lookup.found(e.found)
 		}
