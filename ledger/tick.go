@@ -8,13 +8,14 @@ const sweepEvery = 10 * time.Second
 // tick does what time alone brings about: holds that end, attempts that become overdue or in doubt, receipts that have
 // waited long enough, records that absorb no more. It returns when it wants to be called next.
 func (b *book) tick(now Time) Time {
+	b.due = never // what begins in here may be due earlier than what was there before
 	next := b.lastSweep.Add(sweepEvery)
 	if now >= next {
 		b.sweep(now)
 		next = now.Add(sweepEvery)
 	}
 	next = min(next, b.endHolds(now), b.findOverdue(now), b.findDoubtful(now), b.endParked(now))
-	return next
+	return min(next, b.due)
 }
 
 // endHolds decides anew for those whose hold is over.
