@@ -95,7 +95,7 @@ const historyKept = 32
 // State is Accepted if any attempt is; else InFlight if any is; else InDoubt if any is: a second attempt that was
 // rejected or never sent does not erase the doubt about the first.
 func (r *Record) State() State {
-	best := NeverSent
+	best := Undelivered
 	for i := range r.Attempts {
 		best = min(best, r.Attempts[i].State)
 	}
