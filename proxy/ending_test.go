@@ -118,8 +118,11 @@ func TestWhenTheSMSCLegEndsTheESMEGetsWhatWasAnsweredAndIsClosed(t *testing.T) {
 					esme.send(submitFrame(i, "pending"))
 				}
 				var answers wire.Frame
-				for range 2 {
-					answers = append(answers, answer(smsc.want(wire.SubmitSM).Sequence(), "id")...)
+				for i := range 3 {
+					f := smsc.want(wire.SubmitSM)
+					if i < 2 {
+						answers = append(answers, answer(f.Sequence(), "id")...)
+					}
 				}
 				smsc.CutAfter(int64(len(answers))+int64(len("smsc\x00"))+16, reset)
 				_, _ = smsc.Write(answers)

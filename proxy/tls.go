@@ -18,6 +18,9 @@ import (
 type serverTLS struct{ files *files }
 
 func newServerTLS(o ServerTLS, used func(time.Time), log *zap.Logger) (*serverTLS, error) {
+	if o.CertFile == "" {
+		return nil, errors.New("no certificate is set")
+	}
 	f := &files{cert: o.CertFile, key: o.KeyFile, ca: o.ClientCAFile, used: used, log: log}
 	return &serverTLS{f}, f.read()
 }
