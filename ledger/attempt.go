@@ -152,9 +152,23 @@ func (b *book) settle(n Number, r *Response, now Time) {
 		b.respond(c, e, a, r, now)
 	}
 	b.redecide(e, now)
+	b.note(e)
 	b.rest(e)
 	if a.State == Accepted {
 		b.arrived(a.key, e)
+	}
+}
+
+// note writes an outcome down where rest leaves it to a later change: the answer goes out with this batch.
+func (b *book) note(e *entry) {
+	switch {
+	case e.closed:
+		b.save(e)
+	case e.flights > 0 || len(e.waiting) > 0 || e.State() == InDoubt:
+		b.save(e)
+		if !e.volatile {
+			b.batch.markLive(e.home())
+		}
 	}
 }
 
