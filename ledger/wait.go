@@ -53,6 +53,11 @@ func (b *book) retry(c *Claim, e *entry, d *Decision, now Time) {
 func (b *book) redecide(e *entry, now Time) {
 	p := &e.account.policy
 	if p.Mode == Observe {
+		for _, c := range slices.Clone(e.waiting) {
+			if c.attempt == 0 && b.legs[c.Leg] != nil {
+				b.attempt(e, c, now) // its verdict was too old
+			}
+		}
 		return
 	}
 	for _, c := range slices.Clone(e.waiting) {
