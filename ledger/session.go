@@ -68,8 +68,9 @@ func (b *book) abandon(c *Claim) {
 	if f := b.flights[c.attempt]; f != nil && f.claim == c {
 		f.claim = nil
 	}
-	if c.e != nil {
-		c.e.drop(c)
+	if e := c.e; e != nil {
+		e.drop(c)
+		b.rest(e)
 	}
 }
 
