@@ -81,15 +81,11 @@ func (b *book) claim(c *Claim, now Time) {
 	s.enter(c)
 	p := &s.account.policy
 	if b.refuse {
+		b.m.submissions[Fail].Inc()
 		b.reply(c, &Answer{Status: statusSystemError, Verdict: Fail})
 		return
 	}
 	e, d := b.find(c, s.account, now)
-	if d.Verdict == Refuse {
-		b.reply(c, &Answer{Status: statusInvalidOptional, Verdict: Refuse})
-		b.m.submissions[Refuse].Inc()
-		return
-	}
 	if d.Verdict == Join && len(e.waiting) >= maxWaiters {
 		d.Verdict, d.Reason = Retry, ReasonWaiters
 	}
@@ -97,7 +93,14 @@ func (b *book) claim(c *Claim, now Time) {
 	if p.Mode == Observe || b.bypass {
 		d.Verdict = Forward
 	}
-	b.carry(c, e, &d, now)
+	switch d.Verdict {
+	case Refuse:
+		b.reply(c, &Answer{Status: statusInvalidOptional, Verdict: Refuse})
+	case Fail:
+		b.reply(c, &Answer{Status: statusSystemError, Verdict: Fail})
+	default:
+		b.carry(c, e, &d, now)
+	}
 }
 
 // find looks for the record that c repeats, and decides. The entry is nil where c repeats none; it is not indexed
@@ -115,8 +118,12 @@ func (b *book) find(c *Claim, a *account, now Time) (*entry, Decision) {
 		if e == nil || e.Fingerprint == c.Fingerprint {
 			return e, decideEntry(e, c, p, now)
 		}
+		if now > e.Claimed.Add(p.Window) {
+			return nil, decideEntry(nil, c, p, now) // the id may be used again
+		}
 		b.void(c.Key, a, now)
 		if p.OnMismatch == MismatchRefuse {
+			c.Key = contentKey(c.Fingerprint)
 			return nil, Decision{Verdict: Refuse, Reason: ReasonMismatch}
 		}
 	}
