@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 )
@@ -35,8 +36,10 @@ func newImage() *image {
 	}
 }
 
-// apply adds a journal. Applying one twice in a row changes nothing more.
+// apply adds a journal. One that is applied again, with what it owes by then, brings no second beginning or end of a
+// session or leg.
 func (m *image) apply(j *journal) {
+	again := j.Seq == m.Seq
 	m.Seq, m.At = j.Seq, max(m.At, j.At)
 	for i := range Number(j.Opened) {
 		m.Live[j.First+i] = liveRecord{Number: j.First + i}
@@ -47,8 +50,8 @@ func (m *image) apply(j *journal) {
 	}
 	for _, l := range j.Closed {
 		delete(m.Live, l.Number)
-		if l.Accepted {
-			m.Recent = append(m.Recent, l)
+		if l.Accepted && l.At >= m.At.Add(-recentAnswer) {
+			m.recent(l)
 		}
 	}
 	for _, l := range j.Live {
@@ -56,6 +59,9 @@ func (m *image) apply(j *journal) {
 	}
 	old := sort.Search(len(m.Recent), func(i int) bool { return m.Recent[i].At >= m.At.Add(-recentAnswer) })
 	m.Recent = append(m.Recent[:0], m.Recent[old:]...)
+	if again {
+		return
+	}
 	for i := range j.Sessions {
 		s := j.Sessions[i]
 		m.Sessions[s.ID] = &s
@@ -74,6 +80,15 @@ func (m *image) apply(j *journal) {
 	}
 }
 
+// recent keeps the list in order. A record can stand in it twice: it was let go of, answered again, and let go of again.
+func (m *image) recent(l liveRecord) {
+	i := len(m.Recent)
+	for i > 0 && m.Recent[i-1].At > l.At {
+		i--
+	}
+	m.Recent = slices.Insert(m.Recent, i, l)
+}
+
 // canSubmit notes the moment for all sessions of the account that have ended and waited for it.
 func (m *image) canSubmit(account string, at Time) {
 	for _, s := range m.Sessions {
@@ -83,7 +98,8 @@ func (m *image) canSubmit(account string, at Time) {
 	}
 }
 
-// end notes a session's end; where another session of its account can submit, the moment is the same.
+// end notes a session's end; where another session of its account can submit, the moment is the same, or when that one
+// began: the journal lists beginnings before ends.
 func (m *image) end(e sessionEnded) {
 	s := m.Sessions[e.ID]
 	if s == nil || s.Ended != 0 {
@@ -92,8 +108,9 @@ func (m *image) end(e sessionEnded) {
 	s.Ended = e.At
 	for _, other := range m.Sessions {
 		if other.Account == s.Account && other.CanSubmit && other.Ended == 0 {
-			s.Again = e.At
-			return
+			if at := max(e.At, other.At); s.Again == 0 || at < s.Again {
+				s.Again = at
+			}
 		}
 	}
 }
