@@ -1,6 +1,10 @@
 package ledger
 
-import "go.uber.org/zap"
+import (
+	"slices"
+
+	"go.uber.org/zap"
+)
 
 // restore fills an empty book from the image that an earlier process left. Every session and leg of that process has ended: its
 // attempts in flight are in doubt, its unanswered submissions are abandoned since the newest time that the ledger knows, and so
@@ -12,11 +16,8 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 	}
 	sessions := b.restoreSessions(m)
 	ended := map[LegID]bool{}
-	restore := func(l liveRecord) (*entry, error) {
-		r, err := b.fetch(l, record)
-		if err != nil || r == nil {
-			return nil, err
-		}
+	// wake makes a record live again. Where its last answer is so recent that it may not have been read, it is lost.
+	wake := func(r *Record, l liveRecord) {
 		e := b.load(r, b.account(r.Account))
 		e.closed = false
 		for i := range e.Attempts {
@@ -35,6 +36,15 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 		if e.Key.Explicit && b.voided[e.Key.Value] > now {
 			e.Key = contentKey(e.Fingerprint)
 		}
+		switch {
+		case l.Unread:
+			e.Standing.Answered = 0
+		case l.At != 0:
+			e.Standing.Lost = l.At
+		case m.mayBeUnread(&e.Record):
+			e.Standing.Lost, l.At = m.At, m.At
+			b.batch.markLive(l)
+		}
 		if e.session = sessions[e.Standing.Session]; e.session == nil {
 			e.session = &session{id: e.Standing.Session, account: e.account, ended: m.At}
 		}
@@ -45,43 +55,41 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 			}
 		}
 		b.recount(e)
-		return e, nil
 	}
 	for _, l := range m.Live {
-		e, err := restore(l)
+		r, err := b.fetch(l, record)
 		if err != nil {
 			return err
 		}
-		if e == nil {
+		if r == nil {
+			b.batch.markClosed(liveRecord{Number: l.Number})
 			continue
 		}
-		if l.Unread {
-			e.Standing.Answered = 0
-		} else if l.At != 0 {
-			e.Standing.Lost = l.At
-		}
+		wake(r, l)
 	}
-	for _, l := range m.Recent {
-		if _, live := m.Live[l.Number]; live {
+	woken := map[Number]bool{}
+	for _, l := range slices.Backward(m.Recent) {
+		if _, live := m.Live[l.Number]; live || woken[l.Number] {
 			continue
 		}
-		e, err := restore(l)
+		r, err := b.fetch(l, record)
 		if err != nil {
 			return err
 		}
-		if e == nil {
-			continue
+		if r != nil && m.mayBeUnread(r) {
+			woken[l.Number] = true
+			l.At = 0
+			wake(r, l)
 		}
-		s := m.Sessions[e.Standing.Session]
-		if s == nil || s.Ended != 0 || e.Key.Explicit {
-			b.leave(e) // what that session's end lost was told then
-			continue
-		}
-		e.Standing.Lost = m.At
-		l.At = m.At
-		b.batch.markLive(l)
 	}
 	return nil
+}
+
+// mayBeUnread: r was answered within recentAnswer of the end, on a session that ended with the process. What the end of an
+// earlier session lost was told then; and explicit keys need no abandonment.
+func (m *image) mayBeUnread(r *Record) bool {
+	s := m.Sessions[r.Standing.Session]
+	return s != nil && s.Ended == 0 && !r.Key.Explicit && r.Standing.Answered != 0 && r.Standing.Answered >= m.At.Add(-recentAnswer)
 }
 
 // fetch reads a live record where its newest text lies.
