@@ -640,3 +640,23 @@ func TestAStaleVerdictIsAskedForAgainByTheWriter(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatAnESMESubmitsBeforeItHangsUpIsForwarded(t *testing.T) {
+	for name, set := range map[string]func(*Options){"mode off": off, "mode enforce": nil} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, set, func(r *rig) {
+				esme, smsc := r.bound()
+				r.ledger.stalls = true
+				for i := range uint32(3) {
+					esme.send(submitFrame(i, "fire and forget"))
+				}
+				_ = esme.Close()
+				synctest.Wait()
+				go r.ledger.resume()
+				for range 3 {
+					smsc.want(wire.SubmitSM)
+				}
+			})
+		})
+	}
+}

@@ -73,7 +73,11 @@ func (l *fakeLedger) OpenLeg(ledger.SessionID) ledger.LegID {
 }
 
 func (l *fakeLedger) CloseSession(id ledger.SessionID, e ledger.End, over func()) {
-	defer over()
+	defer func() {
+		if view(l, func() bool { return !l.stalls }) {
+			over()
+		}
+	}()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told = append(l.told, "close session")

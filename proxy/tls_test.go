@@ -232,7 +232,9 @@ func TestChangedCertificatesAreUsedWithoutARestart(t *testing.T) {
 			}
 			return esme.tls.ConnectionState().PeerCertificates[0].NotAfter.Unix()
 		}
-		shown := func() int64 { return int64(r.value("smpponce_tls_certificate_expiry_timestamp_seconds", "leg", "esme")) }
+		shown := func() int64 {
+			return int64(r.value("smpponce_tls_certificate_expiry_timestamp_seconds", "leg", "esme"))
+		}
 		check := func(when string, want time.Time) {
 			t.Helper()
 			if got := expiry(); got != want.Unix() || shown() != got {
