@@ -112,6 +112,7 @@ func (l *Ledger) start() error {
 	if l.image, l.head, err = l.store.rebuild(); err != nil {
 		return err
 	}
+	l.journals = int(l.image.Seq - l.head.Seq)
 	l.clock = newClock(l.image.At, time.Now())
 	if err := l.identify(); err != nil {
 		return err
