@@ -38,8 +38,8 @@ func decodeHead(b []byte) (h head, err error) {
 	return h, nil
 }
 
-// checkpoint writes an encoded image in chunks, and then, in one synced transaction, the head that points to them and the
-// deletion of what the last one needed.
+// checkpoint writes an encoded image in chunks, each synced before the next: a sync covers the active memtable only, and the next chunk may
+// begin another. Then, in one synced transaction, come the head that points to them and the deletion of what the last one needed.
 func (s *store) checkpoint(last head, seq uint64, image []byte) (head, error) {
 	h := head{First: last.First + last.Count, Seq: seq}
 	for len(image) > 0 || h.Count == 0 {
@@ -47,6 +47,9 @@ func (s *store) checkpoint(last head, seq uint64, image []byte) (head, error) {
 		image = image[len(chunk):]
 		key := chunkKey(h.First + h.Count)
 		err := s.write(seq, func(set func(*badger.Entry) error) error { return set(badger.NewEntry(key, bytes.Clone(chunk))) })
+		if err == nil {
+			err = s.flush()
+		}
 		if err != nil {
 			return last, err
 		}
@@ -66,10 +69,6 @@ func (s *store) checkpoint(last head, seq uint64, image []byte) (head, error) {
 		if err := txn.Delete(journalKey(j)); err != nil {
 			return last, err
 		}
-	}
-	// The chunks must be on disk before the head is: they may lie in another memtable than the head will.
-	if err := s.flush(); err != nil {
-		return last, err
 	}
 	if err := txn.CommitAt(seq, nil); err != nil {
 		return last, err
