@@ -248,11 +248,14 @@ func (b *book) closeLeg(id LegID, now Time) {
 	flights := slices.Clone(l.flights)
 	for _, f := range flights {
 		a := f.e.attempt(f.number)
+		was := a.State // in flight, or in doubt already: overdue
 		a.State, a.Evidence, a.Ended = InDoubt, ByLegEnd, now
 		if !f.handed {
 			a.State, a.Evidence = NeverSent, ByUnsent
 		}
-		b.m.outcomes[a.State].Inc()
+		if a.State != was {
+			b.m.outcomes[a.State].Inc()
+		}
 		if f.claim != nil {
 			f.e.drop(f.claim)
 		}
