@@ -91,6 +91,9 @@ func (b *book) rest(e *entry) {
 		e.settleStands()
 	}
 	if state == InDoubt {
+		if !e.indexed {
+			b.close(e) // it began beyond maxLive: nothing finds it
+		}
 		return // what is lost with a leg is told by the leg's end
 	}
 	b.save(e)
