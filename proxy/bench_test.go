@@ -6,9 +6,11 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"smpponce/ledger"
 	"smpponce/test/wire"
 )
 
@@ -42,7 +44,7 @@ func BenchmarkRelay(b *testing.B) {
 	for name, mode := range map[string]Mode{"off": Off, "fake ledger": Enforce} {
 		b.Run(name, func(b *testing.B) {
 			l := listen(b)
-			p, err := New(Options{Upstream: []string{smsc.Addr().String()}, Ledger: forwarder{newFakeLedger()},
+			p, err := New(Options{Upstream: []string{smsc.Addr().String()}, Ledger: &forwarder{fakeLedger: newFakeLedger()},
 				AccountOf: func(string) Account { return Account{Mode: mode, Settle: time.Second} }})
 			if err != nil {
 				b.Fatal(err)
@@ -155,4 +157,22 @@ type (
 )
 
 // forwarder is a ledger that does the least.
-type forwarder struct{ *fakeLedger }
+type forwarder struct {
+	*fakeLedger
+	claims sync.Map
+	last   atomic.Uint64
+}
+
+func (l *forwarder) Claim(c *ledger.Claim) {
+	n := ledger.Number(l.last.Add(1))
+	l.claims.Store(n, c)
+	c.Waiter.Forward(n, never64)
+}
+
+func (l *forwarder) Settle(n ledger.Number, r ledger.Response) {
+	if c, ok := l.claims.LoadAndDelete(n); ok {
+		c.(*ledger.Claim).Waiter.Answer(ledger.Answer{Status: r.Status, Body: r.Body, Ticket: new(ledger.Ticket)})
+	}
+}
+
+const never64 = ledger.Time(1<<63 - 1)

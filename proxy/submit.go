@@ -90,9 +90,9 @@ func (s *session) key(f ledger.Fingerprint, view *pdu.Submit) ledger.Key {
 	return s.hasher.Content(f)
 }
 
-// Forward queues the submission for the SMSC, under attempt n: its intent is on disk. The ESME may have gone meanwhile: what it has
-// sent is forwarded all the same, as it would be without us. The number it gets there
-// stands in the window before the frame stands in the queue.
+// Forward queues the submission for the SMSC, under attempt n: its intent is on disk. The ESME may have gone
+// meanwhile: what it has sent is forwarded all the same, as it would be without us. The number it gets there stands in
+// the window before the frame stands in the queue.
 func (c *claim) Forward(n ledger.Number, until ledger.Time) (sequence uint32, ok bool) {
 	s := c.s
 	s.mu.Lock()
@@ -207,5 +207,6 @@ func (s *session) trackAnswers(l *leg, n int, at time.Duration, now ledger.Time)
 		old++
 	}
 	old = max(old, len(l.answers)-maxTracked)
-	l.answers = append(l.answers[:0], l.answers[old:]...)
+	clear(l.answers[:old]) // append moves what is left when the array is used up
+	l.answers = l.answers[old:]
 }

@@ -59,13 +59,13 @@ func (c *Conn) CutAfter(n int64, reset bool) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	c.out.cutAt, c.out.cutReset = n, reset
-	c.cut()
+	c.severed(c.out)
 	c.link.moved.Broadcast()
 }
 
-// cut breaks the connection where its time has come. Caller holds link.mu.
-func (c *Conn) cut() {
-	if s := c.out; s.cutAt >= 0 && s.written >= s.cutAt {
+// severed breaks the connection where the time of the cut in s has come. Caller holds link.mu.
+func (c *Conn) severed(s *stream) {
+	if s.cutAt >= 0 && s.written >= s.cutAt {
 		for _, d := range []*stream{c.in, c.out} {
 			d.finished = true
 			d.reset = d.reset || s.cutReset
@@ -163,7 +163,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 				s.arrived = s.written
 			}
 			n += take
-			c.cut()
+			c.severed(s)
 			c.link.moved.Broadcast()
 			continue
 		}
@@ -264,5 +264,21 @@ func (c *Conn) CloseRead() {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	c.in.finished = true
+	c.link.moved.Broadcast()
+}
+
+// Sent is how many octets c has written so far.
+func (c *Conn) Sent() int64 {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	return c.out.written
+}
+
+// CutPeerAfter breaks the connection when the peer has sent n octets more to c: CutAfter, seen from the other end.
+func (c *Conn) CutPeerAfter(n int64, reset bool) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.in.cutAt, c.in.cutReset = c.in.written+n, reset
+	c.severed(c.in)
 	c.link.moved.Broadcast()
 }
