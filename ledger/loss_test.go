@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+)
+
+// TestAnswerLost is rule (d) of DESIGN 4.2. Each row is an answer written at second 10 to a leg that ended half a second later;
+// settle is one second.
+func TestAnswerLost(t *testing.T) {
+	const trip = 30 * time.Millisecond
+	known := sec(10).Add(trip + readMargin) // what is submitted after this was submitted in knowledge of the answer
+	for _, c := range []struct {
+		name       string
+		end        End
+		unacked    bool
+		unanswered bool
+		want       bool
+	}{
+		{name: "(i) what TCP has not acknowledged is lost, by FIN", end: End{How: Closed}, unacked: true, want: true},
+		{name: "(i) by reset", end: End{How: Reset}, unacked: true, want: true},
+		{name: "(i) by a host that vanished", end: End{How: Vanished}, unacked: true, want: true},
+		{name: "(i) also when the proxy closed the leg", end: End{How: ByProxy}, unacked: true, want: true},
+		{name: "(i) however old the answer is", end: End{How: Reset, At: sec(100)}, unacked: true, want: true},
+		{name: "(i) though a submission came after it", end: End{How: Reset, LastSubmission: known + 1}, unacked: true, want: true},
+		{name: "(i) though a deliver_sm is unanswered", end: End{How: Reset, DeliverUnanswered: true}, unacked: true, want: true},
+		{name: "never after an unbind", end: End{How: Unbound}, unacked: true, unanswered: true, want: false},
+
+		{name: "(ii) a reset", end: End{How: Reset}, want: true},
+		{name: "(ii) a reset when settle is just over", end: End{How: Reset, At: sec(11)}, want: true},
+		{name: "(ii) a reset after settle", end: End{How: Reset, At: sec(11) + 1}, want: false},
+		{name: "(ii) a reset that an unanswered deliver_sm explains", end: End{How: Reset, DeliverUnanswered: true}, want: false},
+		{name: "(ii) a reset that it explains, with others unanswered", end: End{How: Reset, DeliverUnanswered: true}, unanswered: true, want: false},
+		{name: "(ii) a FIN while others are unanswered", end: End{How: Closed}, unanswered: true, want: true},
+		{name: "(ii) a FIN while none is unanswered", end: End{How: Closed}, want: false},
+		{name: "(ii) a FIN while others are unanswered, after settle", end: End{How: Closed, At: sec(11) + 1}, unanswered: true, want: false},
+		{name: "(ii) an unanswered deliver_sm explains no FIN", end: End{How: Closed, DeliverUnanswered: true}, unanswered: true, want: true},
+		{name: "(ii) a host that vanished while others are unanswered", end: End{How: Vanished}, unanswered: true, want: true},
+		{name: "(ii) not when the proxy closed the leg", end: End{How: ByProxy}, unanswered: true, want: false},
+		{name: "(ii) not after an unbind", end: End{How: Unbound}, unanswered: true, want: false},
+
+		{name: "read: a submission came more than a round trip and 20 ms after it", end: End{How: Reset, LastSubmission: known + 1}, want: false},
+		{name: "not read: a submission came just then", end: End{How: Reset, LastSubmission: known}, want: true},
+		{name: "not read: a submission came before it", end: End{How: Reset, LastSubmission: sec(9)}, want: true},
+		{name: "read: a probe that was sent after it was answered", end: End{How: Reset, LastProbe: sec(10) + 1}, want: false},
+		{name: "not read: the probe was sent before it", end: End{How: Reset, LastProbe: sec(10)}, want: true},
+		{name: "read, with a FIN while others are unanswered", end: End{How: Closed, LastProbe: sec(10.1)}, unanswered: true, want: false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.end.RoundTrip = trip
+			if c.end.At == 0 {
+				c.end.At = sec(10.5)
+			}
+			a := Answered{At: sec(10), Acked: !c.unacked}
+			if got := answerLost(&a, &c.end, c.unanswered, time.Second); got != c.want {
+				t.Errorf("lost = %v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,262 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+)
+
+// A rig is a ledger without goroutines, without Badger and without a clock: the test is the loop that run is, the disk is a
+// map, and time is what the test says. Every event of the real interface can be told to it, and every commit can be made to
+// fail, to hang, or to be lost in a power cut.
+type rig struct {
+	testing.TB
+	l    *Ledger
+	o    Options
+	now  Time
+	disk *disk
+
+	hang    bool  // commits do not come to an end until finish
+	broken  error // commits fail
+	job     *job  // the commit that hangs
+	reading bool  // look-ups in the store do not come to an end until read
+
+	messages []*message
+	found    map[string][]Found
+	commits  int
+	puts     int // entries of all batches, journals not counted
+	started  Time
+}
+
+// rigStart is when a rig's time begins.
+const rigStart = Time(1_800_000_000_000_000_000)
+
+func newRig(t testing.TB, change ...func(*Options, *Policy)) *rig {
+	o, p := testOptions(t, "nowhere"), testPolicy()
+	for _, c := range change {
+		c(&o, &p)
+	}
+	if !testing.Verbose() {
+		o.Log = zap.NewNop()
+	}
+	o.PolicyOf = func(string) Policy { return p }
+	o.ResponseTimeout = p.ResponseTimeout
+	r := &rig{TB: t, o: o, now: rigStart, started: rigStart, disk: newDisk(), found: map[string][]Found{}}
+	r.open()
+	return r
+}
+
+// open starts the ledger on what is on the disk.
+func (r *rig) open() {
+	r.Helper()
+	r.o.Metrics = prometheus.NewRegistry()
+	l := &Ledger{o: r.o, log: r.o.Log, m: newMetrics(r.o.Metrics), work: make(chan job, 1), done: make(chan result, 1)}
+	image, err := r.disk.rebuild()
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.disk.epoch++
+	l.image, l.epoch, l.secret = image, r.disk.epoch, make([]byte, 32)
+	l.queue.init()
+	l.reads.init()
+	l.book = newBook(l)
+	l.book.store, l.book.lastSweep = r.disk, r.now
+	if err := l.book.restore(image, r.now, r.disk.record); err != nil {
+		r.Fatal(err)
+	}
+	l.setWritable(nil)
+	l.judge()
+	r.l, r.job, r.hang, r.broken, r.reading = l, nil, false, nil, false
+	r.run()
+}
+
+// kill ends the process; what was committed is there when it opens again. down is how long it stays away.
+func (r *rig) kill(down time.Duration) {
+	r.Helper()
+	r.closeMessages()
+	r.now = r.now.Add(down)
+	r.open()
+}
+
+// cutPower ends the machine: what was not synced is gone.
+func (r *rig) cutPower(down time.Duration) {
+	r.Helper()
+	r.disk.cutPower()
+	r.kill(down)
+}
+
+func (r *rig) closeMessages() {
+	for _, m := range r.messages {
+		m.gone = true
+	}
+}
+
+// run does what the goroutine of that name does, until nothing is left to be done now.
+func (r *rig) run() {
+	r.Helper()
+	l := r.l
+	for i := 0; ; i++ {
+		if i > 1_000_000 {
+			r.Fatal("the ledger never comes to rest")
+		}
+		l.take(r.now)
+		for _, q := range r.reads() {
+			record, err := r.disk.message(q.key)
+			l.queue.add(event{kind: looked, lookup: q, record: record, err: err})
+		}
+		if r.now >= l.book.due {
+			l.book.due = l.book.tick(r.now)
+		}
+		l.advance(r.now, false)
+		select {
+		case j := <-l.work:
+			r.job = &j
+			r.commits++
+			r.puts += len(j.batch.puts)
+		default:
+		}
+		if r.job != nil && !r.hang {
+			r.finish(r.broken)
+			continue
+		}
+		waits := len(l.queue.events) > 0 || l.taken < len(l.events)
+		full := l.book.batch.full() && l.committing != nil && !l.failed
+		unsaid := l.committing == nil && !l.book.batch.idle()
+		if (!waits || full) && !unsaid && r.due() > r.now && (r.reading || len(l.reads.list) == 0) {
+			return
+		}
+	}
+}
+
+func (r *rig) reads() []*lookup {
+	if r.reading {
+		return nil
+	}
+	list := r.l.reads.list
+	r.l.reads.list = nil
+	return list
+}
+
+// finish ends the commit under way: with nil it is on the disk, otherwise it is not.
+func (r *rig) finish(err error) {
+	r.Helper()
+	j := r.job
+	if j == nil {
+		r.Fatal("no commit is under way")
+	}
+	r.job = nil
+	if err == nil {
+		r.disk.commit(j, r.o.Sync)
+	}
+	r.l.committed(result{batch: j.batch, err: err}, r.now)
+}
+
+// release lets a hanging commit end with err, and the others go on.
+func (r *rig) release(err error) {
+	r.Helper()
+	r.hang = false
+	if r.job != nil {
+		r.finish(err)
+	}
+	r.run()
+}
+
+// wait lets d pass; each thing that falls due in it is done at its time.
+func (r *rig) wait(d time.Duration) {
+	r.Helper()
+	r.until(r.now.Add(d))
+}
+
+func (r *rig) until(t Time) {
+	r.Helper()
+	for {
+		next := r.due()
+		if next > t {
+			break
+		}
+		r.now = max(r.now, next)
+		r.run()
+		if r.due() <= r.now {
+			r.Fatalf("due at %v still, and nothing happens", r.due().Sub(r.started))
+		}
+	}
+	r.now = t
+	r.run()
+}
+
+// due is wakeAt without the wall clock.
+func (r *rig) due() Time {
+	l := r.l
+	at := l.book.due
+	if l.committing == nil && l.mark != 0 {
+		at = min(at, l.mark)
+	}
+	if l.committing != nil && !l.failed {
+		at = min(at, l.started.Add(commitTimeout))
+	}
+	if l.failed && l.retryAt != 0 {
+		at = min(at, l.retryAt)
+	}
+	return at
+}
+
+// at waits until the second s of the test.
+func (r *rig) at(s float64) {
+	r.Helper()
+	t := r.started.Add(time.Duration(s * float64(time.Second)))
+	if t < r.now {
+		r.Fatalf("second %v is over", s)
+	}
+	r.until(t)
+}
+
+// record gives the live record that m stands or stood for.
+func (r *rig) record(m *message) *Record {
+	r.Helper()
+	for e := r.l.book.index[m.Key]; e != nil; e = e.next {
+		for i := range e.Attempts {
+			if slices.Contains(m.forwards, e.Attempts[i].Number) {
+				return &e.Record
+			}
+		}
+	}
+	r.Fatalf("no live record of %q", m.text)
+	return nil
+}
+
+// metric gives the value of a counter or gauge; labels as in {a="b"}.
+func (r *rig) metric(name string) float64 {
+	r.Helper()
+	families, err := r.o.Metrics.(*prometheus.Registry).Gather()
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			full := f.GetName()
+			var labels []string
+			for _, p := range m.GetLabel() {
+				labels = append(labels, fmt.Sprintf("%s=%q", p.GetName(), p.GetValue()))
+			}
+			if len(labels) > 0 {
+				full += "{" + strings.Join(labels, ",") + "}"
+			}
+			if full == name {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+// look asks for a message id, and keeps what is found under it.
+func (r *rig) look(account, id string, d Destination, wait time.Duration) {
+	r.Helper()
+	r.l.Lookup(account, []byte(id), d, wait, func(f Found) { r.found[id] = append(r.found[id], f) })
+	r.run()
+}
