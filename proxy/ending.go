@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"errors"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -118,10 +120,7 @@ func (s *session) leaveESME() {
 	s.mu.Unlock()
 	if listens {
 		s.await(4*s.p.o.WriteTimeout, func() bool { return isClosed(l.writeDone) })
-		by := s.now() + lingerTime
-		s.watch(func(now time.Duration) (bool, time.Duration) {
-			return now >= by || s.untold == 0 && s.allAcked(), now + 5*time.Millisecond
-		})
+		s.awaitAcked()
 		s.closeESME(dropped)
 		_ = l.closeWrite() // it fails where the peer was quicker
 		s.await(lingerTime, func() bool { return isClosed(l.readDone) })
@@ -140,14 +139,20 @@ func (s *session) leaveESME() {
 	s.release()
 }
 
-// allAcked says whether the ESME's kernel has all the answers. Caller holds the mutex.
-func (s *session) allAcked() bool {
+// awaitAcked waits until the ESME's kernel has all that was written, as long as it goes on taking some; and until the
+// ledger has all that the ESME submitted.
+func (s *session) awaitAcked() {
 	l := s.esme
-	if !l.listens() || len(l.answers) == 0 {
-		return true
-	}
-	l.acked, _ = l.socket.acked()
-	return l.answers[len(l.answers)-1].offset <= l.acked
+	last := s.now() + 4*s.p.o.WriteTimeout
+	by := s.now() + lingerTime
+	s.watch(func(now time.Duration) (bool, time.Duration) {
+		acked, _ := l.socket.acked()
+		if acked > l.acked {
+			l.acked, by = acked, now+lingerTime
+		}
+		done := !l.listens() || s.untold == 0 && acked >= l.sent()
+		return done || now >= min(by, last), now + 5*time.Millisecond
+	})
 }
 
 // closeESME tells the ledger, once, that the ESME leg has ended and how far its answers got. It is called as soon
@@ -160,9 +165,6 @@ func (s *session) closeESME(why cause) {
 		return
 	}
 	s.told = true
-	if l.over != going {
-		why = l.over
-	}
 	l.abort(why)
 	id := s.id
 	s.mu.Unlock()
@@ -170,7 +172,7 @@ func (s *session) closeESME(why cause) {
 	if id == 0 {
 		return
 	}
-	end := ledger.End{At: s.p.o.Ledger.Now(), How: s.howEnded(why)}
+	end := ledger.End{At: s.p.o.Ledger.Now(), How: s.howEnded()}
 	s.mu.Lock()
 	var acked uint64
 	acked, end.RoundTrip = l.socket.acked()
@@ -189,10 +191,14 @@ func (s *session) closeESME(why cause) {
 	s.p.o.Ledger.CloseSession(id, end, s.allForwarded)
 }
 
-// howEnded puts the cause into the ledger's words.
-func (s *session) howEnded(why cause) ledger.HowEnded {
+// howEnded puts the cause into the ledger's words. Reader and writer have both returned, or never will say more.
+func (s *session) howEnded() ledger.HowEnded {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.esme.over == closed && errors.Is(s.esme.unsent, syscall.ECONNRESET) {
+		s.esme.over = reset // a reset is told once: here to the writer, and then the reader finds just an end
+	}
+	why := s.esme.over
 	switch {
 	case s.esmeParted:
 		return ledger.Unbound

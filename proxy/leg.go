@@ -152,14 +152,12 @@ func causeOf(err error) cause {
 	switch {
 	case errors.As(err, &length):
 		return garbled
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return closed
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE):
+		return closed // what EPIPE tells came after a FIN
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return stalled
 	case errors.Is(err, net.ErrClosed):
 		return dropped
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return reset
 	}
 	return reset
 }

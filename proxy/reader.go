@@ -108,12 +108,8 @@ func (s *session) tellAndRelock(l *leg) {
 // readEnded says why the stream of l is over.
 func (s *session) readEnded(l *leg, err error) {
 	s.mu.Lock()
-	why := causeOf(err)
-	if why == closed && l.unsent != nil && causeOf(l.unsent) == reset {
-		why = reset // the writer was told of the reset, and then the reader finds an end
-	}
-	l.end(why)
-	why = l.over
+	l.end(causeOf(err))
+	why := l.over
 	var length *pdu.LengthError
 	if errors.As(err, &length) && l.open() {
 		l.out.add(pdu.GenericNack(0, data.ESME_RINVCMDLEN), length.Sequence)
