@@ -5,6 +5,10 @@ import "time"
 // readMargin is added to a round trip before a submission counts as sent in knowledge of an answer.
 const readMargin = 20 * time.Millisecond
 
+// delayedAck is the longest that a peer's TCP keeps an acknowledgement back (Linux up to 40 ms, others up to 200 ms). What
+// a reset carries of it, no kernel counts.
+const delayedAck = 200 * time.Millisecond
+
 // answerLost applies rule (d) of DESIGN 4.2 to an answer that was written to an ESME leg which has ended: (i) the
 // peer's TCP never acknowledged it, or (ii) the leg broke within settle of it and nothing shows that the application
 // had read it. unanswered: other submissions were unanswered when the leg ended.
@@ -13,7 +17,10 @@ func answerLost(a *Answered, e *End, unanswered bool, settle time.Duration) bool
 		return false
 	}
 	if !a.Acked {
-		return true
+		// A client that read its answer and closes on a receipt which it leaves unread resets the leg, within this time
+		// before its acknowledgement left.
+		explained := e.How == Reset && e.DeliverUnanswered
+		return !explained || a.At == 0 || e.At.Sub(a.At) > e.RoundTrip+delayedAck
 	}
 	if e.How == ByProxy || e.At.Sub(a.At) > settle {
 		return false

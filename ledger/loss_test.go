@@ -24,6 +24,9 @@ func TestAnswerLost(t *testing.T) {
 		{name: "(i) however old the answer is", end: End{How: Reset, At: sec(100)}, unacked: true, want: true},
 		{name: "(i) though a submission came after it", end: End{How: Reset, LastSubmission: known + 1}, unacked: true, want: true},
 		{name: "(i) though a deliver_sm is unanswered", end: End{How: Reset, DeliverUnanswered: true}, unacked: true, want: true},
+		{name: "(i) not where that explains a reset and the acknowledgement may just be late",
+			end: End{How: Reset, DeliverUnanswered: true, At: sec(10).Add(trip + delayedAck)}, unacked: true, want: false},
+		{name: "(i) however late the acknowledgement of a leg may be that was reset for no such reason", end: End{How: Reset, At: sec(10) + 1}, unacked: true, want: true},
 		{name: "never after an unbind", end: End{How: Unbound}, unacked: true, unanswered: true, want: false},
 
 		{name: "(ii) a reset", end: End{How: Reset}, want: true},
