@@ -3,6 +3,7 @@ package ledger
 // A batch is what one transaction commits, and what is told to the proxy once it has.
 type batch struct {
 	journal
+	serial  uint64                // tells batches apart; from 1
 	live    map[Number]liveRecord // journal.Live, until it is sealed
 	puts    []put
 	size    int // bytes in puts

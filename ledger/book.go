@@ -34,6 +34,7 @@ type book struct {
 	next      Number // the next attempt's
 	unwritten Number // the next's that begins without an intent: another range, above all others
 	batch     *batch // the open one
+	serials   uint64 // given to batches
 	accounts  map[string]*account
 	sessions  map[SessionID]*session // bound
 	legs      map[LegID]*leg         // living
@@ -217,7 +218,8 @@ func newBook(l *Ledger) *book {
 		retention:       l.o.Retention,
 		next:            1,
 		unwritten:       Number(1<<63 | l.epoch<<40),
-		batch:           &batch{},
+		batch:           &batch{serial: 1},
+		serials:         1,
 		accounts:        map[string]*account{},
 		sessions:        map[SessionID]*session{},
 		legs:            map[LegID]*leg{},

@@ -1,5 +1,7 @@
 package ledger
 
+import "slices"
+
 // An account is the scope of all that follows: one system_id at one upstream.
 type account struct {
 	name       string
@@ -67,7 +69,7 @@ type entry struct {
 	indexed  bool   // found by its key
 	closed   bool   // needs no memory any more: unindexed once its batches are committed
 	pending  int    // batches that hold puts of it and are not committed
-	batch    *batch // the newest of them
+	batch    uint64 // serial of the newest of them
 	volatile bool   // began without an intent (bypass): not in the store, and not to be put there
 	doubted  bool   // counted in the in-doubt gauge
 
@@ -123,7 +125,7 @@ func (e *entry) settleStands() {
 func (e *entry) drop(c *Claim) {
 	for i, w := range e.waiting {
 		if w == c {
-			e.waiting = append(e.waiting[:i], e.waiting[i+1:]...)
+			e.waiting = slices.Delete(e.waiting, i, i+1)
 			break
 		}
 	}

@@ -99,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{o: o, log: o.Log, m: m, store: s, work: make(chan job, 1), done: make(chan result, 1), stopped: make(chan struct{})}
+	l := &Ledger{o: o, log: o.Log, m: m, store: s, work: make(chan job, 1), done: make(chan result, 2), stopped: make(chan struct{})}
 	if err := l.start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger.path %s: %w", o.Path, err), s.close())
 	}

@@ -33,7 +33,11 @@ func (l *Ledger) run() {
 		select {
 		case <-l.queue.signal:
 		case r := <-l.done:
-			l.committed(r, l.Now())
+			if r.syncing {
+				l.written(r.batch, l.Now())
+			} else {
+				l.committed(r, l.Now())
+			}
 		case <-timer.C:
 		}
 	}
@@ -142,11 +146,30 @@ func (l *Ledger) seal(now Time, closing bool) {
 	}
 	l.journalBytes += 32*len(b.Closed) + 64*len(b.Sessions)
 	l.committing, l.started = b, now
-	l.book.batch = &batch{puts: make([]put, 0, len(b.puts)), effects: make([]effect, 0, len(b.effects))}
+	l.book.serials++
+	l.book.batch = &batch{serial: l.book.serials, puts: make([]put, 0, len(b.puts)), effects: make([]effect, 0, len(b.effects))}
 	l.work <- j
 }
 
-// committed takes the result of a commit.
+// written tells what needs no sync, while it goes on: outcomes that are written survive the process, and their answers need not wait for
+// the intents beside them.
+func (l *Ledger) written(b *batch, now Time) {
+	if b != l.committing || l.o.Sync == SyncAll {
+		return
+	}
+	var forwards, rest []effect
+	for _, e := range b.speak() {
+		if e.forward != 0 {
+			forwards = append(forwards, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	b.effects = forwards
+	l.say(rest, now)
+}
+
+// committed takes the result of a commit, its sync included.
 func (l *Ledger) committed(r result, now Time) {
 	if r.err != nil {
 		l.m.errors("commit").Inc()
@@ -184,6 +207,8 @@ func (l *Ledger) fail(err error, now Time) {
 	l.broken = err
 	l.judge()
 	owed := *l.committing
+	l.book.serials++
+	owed.serial = l.book.serials
 	owed.puts, owed.touched = slices.Clone(owed.puts), slices.Clone(owed.touched)
 	owed.Closed, owed.live = slices.Clone(owed.Closed), maps.Clone(owed.live)
 	owed.intents = true
@@ -265,9 +290,11 @@ type job struct {
 	image []byte
 }
 
+// A result says that a batch is written and being synced, or that its commit has ended.
 type result struct {
-	batch *batch
-	err   error
+	batch   *batch
+	syncing bool
+	err     error
 }
 
 // commit is the only writer of the store.
@@ -276,6 +303,10 @@ func (l *Ledger) commit() {
 	for j := range l.work {
 		start := time.Now()
 		err := l.store.commit(j.batch)
+		if err == nil && l.store.synced(j.batch) {
+			l.done <- result{batch: j.batch, syncing: true}
+			err = l.store.flush()
+		}
 		l.m.commit.Observe(time.Since(start).Seconds())
 		l.m.batchRecords.Observe(float64(len(j.batch.puts)))
 		if err == nil && j.image != nil {

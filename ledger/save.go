@@ -73,8 +73,8 @@ func (b *book) save(e *entry) {
 	if e.Key.Explicit && e.State() != InFlight {
 		b.batch.put(explicitKey(e.Key.Hash), value, ttl)
 	}
-	if e.batch != b.batch {
-		e.batch = b.batch
+	if e.batch != b.batch.serial {
+		e.batch = b.batch.serial
 		e.pending++
 		b.batch.touched = append(b.batch.touched, e)
 	}

@@ -111,7 +111,7 @@ func openStore(ctx context.Context, o *Options) (*store, error) {
 }
 
 // commit writes a batch: records first, its journal last, all in one transaction unless Badger's bound is met; then nothing
-// counts before the last one, which holds the journal. It syncs as ledger.sync says.
+// counts before the last one, which holds the journal. What it wrote survives the process; for a power cut see durable.
 func (s *store) commit(b *batch) error {
 	err := s.write(b.Seq, func(set func(*badger.Entry) error) error {
 		now := time.Now().Unix()
@@ -125,14 +125,16 @@ func (s *store) commit(b *batch) error {
 		}
 		return set(badger.NewEntry(journalKey(b.Seq), appendJournal(nil, &b.journal)))
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		s.db.SetDiscardTs(b.Seq)
 	}
-	s.db.SetDiscardTs(b.Seq)
-	if s.sync == SyncAll || s.sync == SyncIntents && b.intents {
-		return s.flush()
-	}
-	return nil
+	return err
+}
+
+// synced says whether ledger.sync wants b on the disk before it counts. Then a flush must follow its commit before the next one: it covers
+// the active memtable only, and the next commit may begin another.
+func (s *store) synced(b *batch) bool {
+	return s.sync == SyncAll || s.sync == SyncIntents && b.intents
 }
 
 func (s *store) flush() error {
