@@ -174,4 +174,3 @@ func TestARejectedSecondAttemptDoesNotFreeWhatIsInDoubt(t *testing.T) {
 		})
 	}
 }
-

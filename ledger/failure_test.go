@@ -88,4 +88,3 @@ func TestAnAnswerIsGivenThoughItsOutcomeCannotBeCommitted(t *testing.T) {
 	s.submit("A").isForwarded(0).isAnswered("77", Replay)
 	s.submit("B").isForwarded(0).isAnswered("78", Replay)
 }
-
