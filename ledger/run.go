@@ -157,15 +157,15 @@ func (l *Ledger) written(b *batch, now Time) {
 	if b != l.committing || l.o.Sync == SyncAll {
 		return
 	}
-	var forwards, rest []effect
+	var wait, rest []effect
 	for _, e := range b.speak() {
-		if e.forward != 0 {
-			forwards = append(forwards, e)
+		if e.forward != 0 || e.over != nil { // a session is over after its forwards
+			wait = append(wait, e)
 		} else {
 			rest = append(rest, e)
 		}
 	}
-	b.effects = forwards
+	b.effects = wait
 	l.say(rest, now)
 }
 
