@@ -13,7 +13,7 @@ type disk struct {
 
 func newDisk() *disk { return &disk{entries: map[string][]byte{}, synced: map[string][]byte{}} }
 
-func (d *disk) commit(j *job, mode SyncMode) {
+func (d *disk) write(j *job) {
 	for _, p := range j.batch.puts {
 		d.entries[string(p.key)] = p.value
 	}
@@ -21,9 +21,10 @@ func (d *disk) commit(j *job, mode SyncMode) {
 	if j.image != nil {
 		d.entries[string(headKey)] = j.image
 	}
-	if mode == SyncAll || mode == SyncIntents && j.batch.intents || j.image != nil {
-		d.sync()
-	}
+}
+
+func (d *disk) needsSync(j *job, mode SyncMode) bool {
+	return (&store{sync: mode}).synced(j.batch) || j.image != nil
 }
 
 func (d *disk) sync() {

@@ -22,8 +22,10 @@ type rig struct {
 	disk *disk
 
 	hang    bool  // commits do not come to an end until finish
+	slow    bool  // they are written, but their sync does not come to an end until finish
 	broken  error // commits fail
 	job     *job  // the commit that hangs
+	wrote   bool  // it is written, and only its sync hangs
 	reading bool  // look-ups in the store do not come to an end until read
 
 	messages []*message
@@ -71,7 +73,7 @@ func (r *rig) open() {
 	}
 	l.setWritable(nil)
 	l.judge()
-	r.l, r.job, r.hang, r.broken, r.reading = l, nil, false, nil, false
+	r.l, r.job, r.wrote, r.hang, r.slow, r.broken, r.reading = l, nil, false, false, false, nil, false
 	r.run()
 }
 
@@ -120,7 +122,10 @@ func (r *rig) run() {
 			r.puts += len(j.batch.puts)
 		default:
 		}
-		if r.job != nil && !r.hang {
+		if r.job != nil && !r.hang && !r.wrote && r.broken == nil {
+			r.write()
+		}
+		if r.job != nil && !r.hang && !(r.slow && r.wrote) {
 			r.finish(r.broken)
 			continue
 		}
@@ -142,16 +147,32 @@ func (r *rig) reads() []*lookup {
 	return list
 }
 
-// finish ends the commit under way: with nil it is on the disk, otherwise it is not.
+// write is the first half of a commit: what it wrote survives the process. One that needs no sync has come to its end.
+func (r *rig) write() {
+	r.disk.write(r.job)
+	r.wrote = true
+	if r.disk.needsSync(r.job, r.o.Sync) {
+		r.l.written(r.job.batch, r.now)
+	} else {
+		r.finish(nil)
+	}
+}
+
+// finish ends the commit under way: with nil it is on the disk, otherwise nobody knows.
 func (r *rig) finish(err error) {
 	r.Helper()
-	j := r.job
+	j, wrote := r.job, r.wrote
 	if j == nil {
 		r.Fatal("no commit is under way")
 	}
-	r.job = nil
+	r.job, r.wrote = nil, false
 	if err == nil {
-		r.disk.commit(j, r.o.Sync)
+		if !wrote {
+			r.disk.write(j)
+		}
+		if r.disk.needsSync(j, r.o.Sync) {
+			r.disk.sync()
+		}
 	}
 	r.l.committed(result{batch: j.batch, err: err}, r.now)
 }
@@ -159,7 +180,7 @@ func (r *rig) finish(err error) {
 // release lets a hanging commit end with err, and the others go on.
 func (r *rig) release(err error) {
 	r.Helper()
-	r.hang = false
+	r.hang, r.slow = false, false
 	if r.job != nil {
 		r.finish(err)
 	}

@@ -232,29 +232,38 @@ func TestClaimsOfASessionThatHasEndedAreNeitherForwardedNorAnswered(t *testing.T
 	r.run()
 }
 
-func TestASessionThatEndsWhileItsIntentIsCommittedIsStillForwarded(t *testing.T) {
-	r := newRig(t)
-	s := r.bind("acme")
-	r.hang = true
-	m := s.queue("A")
-	r.run()
-	var order []string
-	r.l.CloseSession(s.session, End{At: r.now, How: Closed}, func() { order = append(order, "over after", plural(len(m.forwards))) })
-	r.run()
-	r.release(nil)
-	if len(order) != 2 || order[1] != "1 forward" {
-		t.Errorf("%v, want the session to be over after its forward", order)
+func TestASessionIsOverWhenItsLastSubmissionHasBeenHandedOver(t *testing.T) {
+	for name, prepare := range map[string]func(*rig, func()){
+		"its end is in the batch of the intent": func(_ *rig, end func()) { end() },
+		"its end comes while the intent is written": func(r *rig, end func()) {
+			r.hang = true
+			r.run()
+			end()
+		},
+		"its end comes while the intent is synced": func(r *rig, end func()) {
+			r.slow = true
+			r.run()
+			end()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			s := r.bind("acme")
+			m := s.queue("A")
+			over := -1
+			prepare(r, func() {
+				r.l.CloseSession(s.session, End{At: r.now, How: Closed}, func() { over = len(m.forwards) })
+			})
+			r.run()
+			r.release(nil)
+			if over != 1 {
+				t.Errorf("over after %d forwards, want 1", over)
+			}
+			m.isForwarded(1).accept("77")
+			m.waits()
+			r.bind("acme").submit("A").isForwarded(0).isAnswered("77", Replay)
+		})
 	}
-	m.isForwarded(1).accept("77")
-	m.waits()
-	r.bind("acme").submit("A").isForwarded(0).isAnswered("77", Replay)
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return "1 forward"
-	}
-	return "not one forward"
 }
 
 func TestAnAttemptIsSettledOnce(t *testing.T) {
