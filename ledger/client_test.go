@@ -36,7 +36,6 @@ type message struct {
 	answers  []Answer
 	gone     bool // its session has ended: it must hear nothing more
 	last     Number
-	accepted bool // the SMSC accepted one of its attempts
 }
 
 func (m *message) Forward(n Number, until Time) (uint32, bool) {
@@ -59,8 +58,6 @@ func (m *message) Answer(a Answer) {
 
 // An option changes a submission before it is claimed.
 type option func(*message)
-
-func noReceipt(m *message) { m.ReceiptRequested = false }
 
 func scheduled(unix int64) option { return func(m *message) { m.Schedule = unix } }
 

@@ -88,3 +88,156 @@ func TestAnAnswerIsGivenThoughItsOutcomeCannotBeCommitted(t *testing.T) {
 	s.submit("A").isForwarded(0).isAnswered("77", Replay)
 	s.submit("B").isForwarded(0).isAnswered("78", Replay)
 }
+
+func TestACommitThatFailsRefusesWhatItWasToSend(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	settled := s.submit("A")
+	r.hang = true
+	m := s.queue("B", withID("b"))
+	r.l.Settle(settled.last, accepted("77"))
+	r.run()
+	joined := s.submit("B", withID("b"))
+	open := s.submit("C")
+	r.release(errDisk)
+	m.isForwarded(0).isRefused(0x08, Fail)
+	open.isForwarded(0).isRefused(0x08, Fail)
+	if joined.isForwarded(0); joined.answer().Status == 0 {
+		t.Errorf("a submission that joined what was never sent got %+v", joined.answer())
+	}
+	settled.isAnswered("77", Forward)
+	if err := r.l.Writable(); err == nil || r.metric("smpponce_ledger_writable") != 0 {
+		t.Error("writable")
+	}
+	r.wait(retryEvery)
+	if err := r.l.Writable(); err != nil {
+		t.Errorf("does not resume: %v", err)
+	}
+	for _, text := range []string{"B", "C"} {
+		s.submit(text, withID(text)).isForwarded(1)
+	}
+	if got := r.metric("smpponce_ledger_writable"); got != 1 {
+		t.Errorf("metric %v, want 1", got)
+	}
+}
+
+func TestWhileCommitsFailEveryoneIsAnsweredAndNothingNewIsForwarded(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	var before []*message
+	for i := range 10 {
+		before = append(before, s.submit(string(rune('a'+i)), withID(string(rune('a'+i)))))
+	}
+	r.broken = errDisk
+	for i, m := range before {
+		if i < 5 {
+			m.accept(m.text)
+			m.isAnswered(m.text, Forward)
+		} else {
+			m.reject(0x58)
+			m.isRefused(0x58, Forward)
+		}
+		r.wait(300 * time.Millisecond)
+		s.submit("new").isForwarded(0).isRefused(0x08, Fail)
+		r.look("acme", m.text, m.Destination, 0)
+		if got := r.found[m.text]; len(got) != 1 || got[0].Known != (i < 5) {
+			t.Errorf("%s is found as %v", m.text, got)
+		}
+	}
+	other := r.bind("acme") // sessions come and go
+	other.end(Unbound)
+	r.broken = nil
+	r.wait(retryEvery)
+	r.kill(time.Second)
+	s = r.bind("acme")
+	for i, m := range before {
+		again := s.submit(m.text, withID(m.text))
+		if i < 5 {
+			again.isForwarded(0).isAnswered(m.text, Replay)
+		} else {
+			again.isForwarded(1)
+		}
+	}
+}
+
+func TestAKillWhileOutcomesAreOwedLeavesThemInDoubt(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	m := s.submit("A")
+	r.broken = errDisk
+	m.accept("77")
+	m.isAnswered("77", Forward)
+	r.wait(time.Second)
+	r.kill(time.Second)
+	s = r.bind("acme")
+	s.submit("A").isForwarded(0).waits()
+}
+
+func TestAHangingSyncRefusesWhatItWasToSendAndKeepsWhatWasTold(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	first := s.submit("A")
+	r.slow = true
+	m := s.queue("B")
+	first.accept("77")
+	first.isAnswered("77", Forward) // written
+	r.wait(commitTimeout)
+	m.isForwarded(0).isRefused(0x08, Fail)
+	first.isAnswered("77", Forward)
+	r.release(nil)
+	s.submit("B").isForwarded(1)
+	if got := len(m.answers); got != 1 {
+		t.Errorf("answered %d times", got)
+	}
+}
+
+func TestALegThatEndsWhileTheDiskHangsLeavesItsSubmissionsUnsent(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	r.hang = true
+	m := s.submit("A")
+	s.endBoth()
+	r.wait(commitTimeout)
+	m.waits().isForwarded(0)
+	r.release(nil)
+	r.bind("acme").submit("A").isForwarded(1)
+	if got := r.metric("smpponce_in_doubt"); got != 0 {
+		t.Errorf("in doubt %v", got)
+	}
+}
+
+func TestAFullVolumeRefusesAndResumes(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	m := s.submit("A").isForwarded(1)
+	r.l.queue.add(event{kind: space, err: errDisk})
+	r.run()
+	if r.l.Writable() == nil {
+		t.Error("writable")
+	}
+	s.submit("B").isForwarded(0).isRefused(0x08, Fail)
+	m.accept("77")
+	m.isAnswered("77", Forward)
+	r.l.queue.add(event{kind: space})
+	r.run()
+	s.submit("B").isForwarded(1)
+	if got := r.metric(`smpponce_submissions_total{verdict="fail"}`); got != 1 {
+		t.Errorf("refused %v, want 1", got)
+	}
+}
+
+func TestARecordThatCannotBeReadIsNotForwardedOver(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	s.submit("A", withID("a")).accept("77")
+	r.wait(time.Second)
+	r.disk.broken = errDisk
+	s.submit("A", withID("a")).isForwarded(0).isRefused(0x08, Fail)
+	s.submit("no id").isForwarded(1)
+	r.look("acme", "77", Destination{}, 0)
+	if got := r.found["77"]; len(got) != 1 || got[0].Known {
+		t.Errorf("found %v", got)
+	}
+	r.disk.broken = nil
+	s.submit("A", withID("a")).isForwarded(0).isAnswered("77", Replay)
+}

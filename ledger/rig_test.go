@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,20 +233,6 @@ func (r *rig) at(s float64) {
 		r.Fatalf("second %v is over", s)
 	}
 	r.until(t)
-}
-
-// record gives the live record that m stands or stood for.
-func (r *rig) record(m *message) *Record {
-	r.Helper()
-	for e := r.l.book.index[m.Key]; e != nil; e = e.next {
-		for i := range e.Attempts {
-			if slices.Contains(m.forwards, e.Attempts[i].Number) {
-				return &e.Record
-			}
-		}
-	}
-	r.Fatalf("no live record of %q", m.text)
-	return nil
 }
 
 // metric gives the value of a counter or gauge; labels as in {a="b"}.
