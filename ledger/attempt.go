@@ -159,7 +159,8 @@ func (b *book) settle(n Number, r *Response, now Time) {
 	}
 }
 
-// note writes an outcome down where rest leaves it to a later change: the answer goes out with this batch.
+// note writes down what rest leaves to a later change, since other attempts are open or in doubt: an outcome, or that a
+// submission was answered. Its answer goes out with this batch.
 func (b *book) note(e *entry) {
 	switch {
 	case e.closed:
@@ -206,6 +207,7 @@ func (b *book) unsent(n Number, again bool, now Time) {
 		e.drop(c) // its session is about to end, unanswered
 	}
 	b.redecide(e, now)
+	b.note(e)
 	b.rest(e)
 }
 
@@ -231,6 +233,7 @@ func (b *book) failIntent(n Number, now Time) {
 		b.reply(c, &Answer{Status: statusSystemError, Verdict: Fail})
 	}
 	b.redecide(e, now)
+	b.note(e)
 	b.rest(e)
 }
 
@@ -263,6 +266,9 @@ func (b *book) closeLeg(id LegID, now Time) {
 	}
 	for _, f := range flights {
 		b.redecide(f.e, now)
+		if !f.handed {
+			b.note(f.e)
+		}
 		b.rest(f.e)
 	}
 	if len(flights) > 0 {

@@ -203,6 +203,7 @@ func (b *book) carry(c *Claim, e *entry, d *Decision, now Time) {
 		b.hold(c, d.Until)
 	case Replay:
 		b.give(c, e.Answer, Replay, now)
+		b.note(e)
 		b.rest(e)
 	}
 }

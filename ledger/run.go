@@ -135,7 +135,7 @@ func (l *Ledger) seal(now Time, closing bool) {
 	b.intents = b.intents || closing
 	l.image.apply(&b.journal)
 	l.mark = 0
-	if len(b.Closed) > 0 {
+	if len(b.puts) > 0 {
 		l.mark = now.Add(markDelay)
 	}
 	j := job{batch: b}
