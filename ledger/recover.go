@@ -22,7 +22,7 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 		e.closed = false
 		for i := range e.Attempts {
 			a := &e.Attempts[i]
-			if a.State != InFlight {
+			if a.State != InFlight && (a.State != InDoubt || a.Evidence != ByDeadline) {
 				continue
 			}
 			a.State, a.Evidence, a.Ended = InDoubt, ByRestart, now
