@@ -242,3 +242,60 @@ func TestWhatTheProcessLeftBoundWaitsForTheAccountToReturn(t *testing.T) {
 	s.submit("A").isForwarded(1) // (d) runs from the loss
 	unanswered.waits()
 }
+
+func TestAReplayIsDurableThoughAnOlderAttemptIsOpen(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	s.submit("A")
+	r.at(660) // in doubt on a leg that lives
+	again := s.submit("A").isForwarded(1)
+	again.accept("77")
+	s.end(Reset, again.unacked())
+	s2 := r.bind("acme")
+	s2.submit("A").isForwarded(0).isAnswered("77", Replay)
+	r.wait(time.Second)
+	r.kill(time.Second)
+	r.bind("acme").submit("A").isForwarded(1) // it was read
+}
+
+func TestWhatWasNeverSentIsDurableThoughAnOlderAttemptIsInDoubt(t *testing.T) {
+	for name, spoil := range map[string]func(*rig, *binding, *message){
+		"withdrawn":                  func(r *rig, _ *binding, m *message) { r.l.Unsent(m.last, false); r.run() },
+		"the leg ended before it":    func(r *rig, s *binding, _ *message) { s.endLeg(); r.release(nil) },
+		"its intent was not written": func(r *rig, _ *binding, _ *message) { r.release(errDisk); r.wait(retryEvery) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			s := r.bind("acme")
+			s.submit("A")
+			s.endBoth()
+			r.at(60)
+			s = r.bind("acme")
+			r.hang = name != "withdrawn"
+			m := s.submit("A")
+			spoil(r, s, m)
+			r.kill(time.Second)
+			r.bind("acme").submit("A").isForwarded(1) // only the first attempt is in doubt, and past its deadline
+		})
+	}
+}
+
+func TestTheEndOfALegDecidesTheDeadlineAlsoOfWhatWasOverdueOnIt(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		r := newRig(t)
+		s := r.bind("acme")
+		m := s.submit("A")
+		r.at(130)
+		m.isSentBack() // overdue, in doubt, and written down so
+		r.at(300)
+		s.endBoth()
+		if restart {
+			r.kill(0)
+		}
+		s = r.bind("acme")
+		r.at(359)
+		s.submit("A").isForwarded(0)
+		r.at(360)
+		s.submit("A").isForwarded(1)
+	}
+}
