@@ -249,10 +249,10 @@ func TestAReplayIsDurableThoughAnOlderAttemptIsOpen(t *testing.T) {
 	s.submit("A")
 	r.at(660) // in doubt on a leg that lives
 	again := s.submit("A").isForwarded(1)
+	s.end(Reset)
 	again.accept("77")
-	s.end(Reset, again.unacked())
-	s2 := r.bind("acme")
-	s2.submit("A").isForwarded(0).isAnswered("77", Replay)
+	s = r.bind("acme")
+	s.submit("A").isForwarded(0).isAnswered("77", Replay)
 	r.wait(time.Second)
 	r.kill(time.Second)
 	r.bind("acme").submit("A").isForwarded(1) // it was read
