@@ -65,6 +65,7 @@ func (p *Proxy) handshake(raw net.Conn) (*session, outcome) {
 	view, _ := pdu.ParseBind(bind) // a bind that is cut short is the SMSC's to refuse
 	log = log.With(zap.String("system_id", pdu.LogSystemID(view.SystemID)), zap.String("bind", bindName(bind.Command())))
 
+	p.awaitPredecessors(string(view.SystemID))
 	upstream, address, err := p.dial(p.life)
 	if err != nil {
 		log.Warn("no upstream address could be reached; bind answered ESME_RSYSERR", zap.Error(err))

@@ -94,3 +94,15 @@ func acknowledged(c net.Conn) (octets uint64, roundTrip time.Duration, known boo
 	}
 	return 0, 0, false
 }
+
+// peerEnded says whether the kernel, or a test's network, knows already that the peer has hung up, though its end may
+// not be read yet. Where the platform does not tell, it has not.
+func (s *socket) peerEnded() bool {
+	switch c := rawOf(s.wire.Conn).(type) {
+	case interface{ PeerEnded() bool }:
+		return c.PeerEnded()
+	case *net.TCPConn:
+		return tcpEnded(c)
+	}
+	return false
+}

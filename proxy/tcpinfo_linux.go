@@ -22,3 +22,19 @@ func tcpAcknowledged(c *net.TCPConn) (octets uint64, roundTrip time.Duration, kn
 	})
 	return octets, roundTrip, known && err == nil
 }
+
+// established is the state of a connection that neither side has ended (Linux, include/net/tcp_states.h).
+const established = 1
+
+// tcpEnded says whether the connection is in another state.
+func tcpEnded(c *net.TCPConn) (ended bool) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return true
+	}
+	err = raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		ended = err == nil && info.State != established
+	})
+	return ended || err != nil // it is closed already
+}

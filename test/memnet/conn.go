@@ -38,6 +38,7 @@ type stream struct {
 	written  int64 // octets taken from the writer so far
 	arrived  int64 // octets that the reader's host acknowledged
 	finished bool  // the writer has closed its side
+	gone     bool  // the reader has closed altogether
 	reset    bool
 	cutAt    int64 // octets after which the connection breaks; negative: never
 	cutReset bool
@@ -104,6 +105,13 @@ func (c *Conn) Acknowledged() (octets uint64, roundTrip time.Duration, known boo
 	return uint64(c.out.arrived), time.Millisecond, true
 }
 
+// PeerEnded says whether the peer has ended its direction, or the connection was reset, read to there or not.
+func (c *Conn) PeerEnded() bool {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	return c.in.reset || c.in.finished && !c.in.frozen
+}
+
 // Read waits for at least one octet.
 func (c *Conn) Read(p []byte) (int, error) {
 	c.link.mu.Lock()
@@ -144,6 +152,12 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 			return n, c.fail("write", net.ErrClosed)
 		case s.reset:
 			return n, c.fail("write", syscall.ECONNRESET)
+		case s.gone: // the kernel takes it, and then the peer's answers with a reset
+			s.written += int64(len(p) - n)
+			s.reset, c.in.reset = true, true
+			c.in.buf, c.in.start = nil, 0
+			c.link.moved.Broadcast()
+			return len(p), nil
 		case s.finished:
 			return n, c.fail("write", syscall.EPIPE)
 		case expired(c.writeDeadline):
@@ -197,7 +211,7 @@ func (c *Conn) Close() error {
 // shut ends c. Caller holds link.mu.
 func (c *Conn) shut(reset bool) {
 	c.closed = true
-	c.in.finished, c.out.finished = true, true
+	c.in.gone, c.out.finished = true, true
 	if reset {
 		c.in.reset, c.out.reset = true, true
 		c.out.buf, c.out.start = nil, 0
