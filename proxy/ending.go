@@ -165,7 +165,7 @@ func (s *session) closeESME(why cause) {
 		return
 	}
 	s.told = true
-	l.abort(why)
+	l.abortWriter(why)
 	id := s.id
 	s.mu.Unlock()
 	<-l.writeDone // it was aborted, so what it has handed over is settled now

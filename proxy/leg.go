@@ -132,11 +132,20 @@ func (l *leg) end(why cause) {
 
 // abort makes reader and writer return as soon as they can. Caller holds the session's mutex.
 func (l *leg) abort(why cause) {
+	l.abortWriter(why)
+	_ = l.SetReadDeadline(longAgo) // fails only on a closed connection, whose users return by themselves
+}
+
+// abortWriter makes the writer return as soon as it can; the reader may go on reading to the peer's end. Caller holds
+// the session's mutex.
+func (l *leg) abortWriter(why cause) {
 	l.end(why)
 	l.shut, l.aborted = true, true
-	_ = l.SetDeadline(time.Unix(1, 0)) // fails only on a closed connection, whose users return by themselves
+	_ = l.SetWriteDeadline(longAgo)
 	l.wakeAll()
 }
+
+var longAgo = time.Unix(1, 0)
 
 // wakeAll has everybody look again who sleeps on account of l. Caller holds the session's mutex.
 func (l *leg) wakeAll() {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"smpponce/ledger"
 	"smpponce/pdu"
 	"smpponce/test/wire"
 )
@@ -59,5 +61,21 @@ func TestTheMarksOfWhatWasNotWrittenWholeAreKept(t *testing.T) {
 	o.keepUnwritten(33) // two frames and one octet
 	if len(o.marks) != 2 || o.marks[0].seq != 2 {
 		t.Errorf("kept %+v, want the last two", o.marks)
+	}
+}
+
+func TestAnAnswerEndsWithItsTLSRecord(t *testing.T) {
+	s := &session{p: &Proxy{}}
+	wire := new(counted)
+	wire.sent.Store(20_700)
+	l := &leg{socket: &socket{wire: wire, record: tlsWrite}, ends: []writeEnd{{16_384, 17_000}, {20_000, 20_700}}}
+	for _, end := range []int{100, 16_384, 16_385, 20_000, 20_001} {
+		l.batch.marks = append(l.batch.marks, mark{end: end, claim: new(claim), ticket: new(ledger.Ticket)})
+	}
+	s.trackAnswers(l, 20_000, time.Second, 5)
+	for i, want := range []answered{{at: 5, offset: 17_000}, {at: 5, offset: 17_000}, {at: 5, offset: 20_700}, {at: 5, offset: 20_700}, {}} {
+		if got := l.answers[i]; got.at != want.at || got.offset != want.offset {
+			t.Errorf("answer %d was written at %d, to offset %d; want %d, %d", i, got.at, got.offset, want.at, want.offset)
+		}
 	}
 }

@@ -207,3 +207,21 @@ func TestAReceiptWithoutIDPassesAndIsCounted(t *testing.T) {
 		}
 	})
 }
+
+func TestAReceiptThatWaitsKeepsItsOwnFrame(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		r.ledger.parks = true
+		esme, smsc := r.bound()
+		smsc.send(receiptFrame(5, "abc", "DELIVRD"))
+		synctest.Wait()
+		for i := range uint32(50) { // they take its place in the reader's buffer
+			smsc.send(wire.New(wire.DeliverSM, 0, i, bytes.Repeat([]byte{0xAA}, 300)))
+			esme.want(wire.DeliverSM)
+		}
+		r.ledger.parked[0](ledger.Found{Known: true, ESMEID: []byte("told")})
+		got := esme.want(wire.DeliverSM)
+		if !bytes.Contains(got, []byte("id:told sub:001")) || !bytes.HasSuffix(got, []byte("told\x00")) || bytes.Contains(got, []byte{0xAA}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}

@@ -56,8 +56,7 @@ func (s *session) relay() (why string) {
 			}
 		}
 		if s.esme.alive.stopped {
-			s.sweep(now)
-			s.esme.room.Signal()
+			s.esme.room.Signal() // it looks what has become overdue
 			next = min(next, now+overdueHint)
 		}
 		for _, l := range []*leg{s.esme, s.smsc} {

@@ -3,6 +3,6 @@
 // would stop the clock.
 //
 // Unlike net.Pipe it buffers, so two peers that both write first do not lock each other. Like a kernel it resets a
-// connection that is closed with input unread, and then the peer loses what it had not read: a relay that closes
-// carelessly is caught by it.
+// connection that is closed with input unread, or that is written to after the other end was closed, and then the
+// peer loses what it had not read: a relay that closes carelessly is caught by it.
 package memnet
