@@ -15,7 +15,7 @@ import (
 // smscCmd is `smpponce smsc`: the simulator, to try a client or the proxy against. It prints what happened once a second, and
 // with --each a line for each submission.
 type smscCmd struct {
-	Listen       string        `default:"127.0.0.1:2776" help:"Address to accept binds on." placeholder:"HOST:PORT"`
+	Listen       string        `default:"127.0.0.1:2776" help:"Address to accept binds on (${default})." placeholder:"HOST:PORT"`
 	IDs          string        `name:"ids" enum:"decimal,hex,upper-hex,padded,uuid" default:"decimal" help:"Form of message ids: ${enum}."`
 	AnswerDelay  time.Duration `default:"0s" help:"Time between a submission and its answer."`
 	Receipts     string        `enum:"off,after,with,before" default:"off" help:"Receipts for submissions that ask for one: off, after the answer, with it in one write, or before it."`

@@ -2,10 +2,11 @@
 // does to a client.
 //
 // A cut falls after a random number of octets, so it meets traffic and not a long pause, and often
-// the middle of a PDU. What lies in the relay at that moment is lost. Each side sees
-// FIN or RST, by chance, but one thing is kept as a kernel has it: a relay that holds octets which
-// one side has sent and the other will never get resets the sender. FIN would tell the sender that
-// its peer had read everything.
+// the middle of a PDU. What lies in the relay at that moment is lost. There are three kinds: both
+// sides are reset; the client sees FIN and the target RST; or the client sees FIN and the target
+// then sees how the client ends. The fourth, in which the target sees FIN though the client has not
+// read everything, is left out on purpose. A relay that says so lies: to the target that is a client
+// which has read all its answers and closed.
 package cut
 
 import (
@@ -31,13 +32,14 @@ type Options struct {
 	End    End
 }
 
-// End says how a side sees a cut.
+// End is a kind of cut.
 type End int
 
 const (
-	Either End = iota // by chance
-	Finish            // FIN
-	Reset             // RST
+	Any        End = iota // one of the others, by chance
+	Reset                 // RST to both sides
+	HalfReset             // FIN to the client, RST to the target
+	ClientEnds            // FIN to the client; the target sees how the client ends
 )
 
 // Relay is a relay on a loopback port.
@@ -131,8 +133,13 @@ func (r *Relay) relay(c *net.TCPConn) {
 		return
 	}
 	var both sync.WaitGroup
-	both.Go(func() { p.pump(&p.client, &p.target) })
-	both.Go(func() { p.pump(&p.target, &p.client) })
+	both.Go(func() {
+		err := p.pump(&p.client, &p.target)
+		if p.wasCut.Load() {
+			p.await(err)
+		}
+	})
+	both.Go(func() { _ = p.pump(&p.target, &p.client) })
 	both.Wait()
 	p.close()
 	r.mu.Lock()
@@ -145,99 +152,128 @@ func (r *Relay) relay(c *net.TCPConn) {
 func (r *Relay) pair(c, t *net.TCPConn) *pair {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &pair{r: r, client: side{tcp: c, end: r.end()}, target: side{tcp: t, end: r.end()}, first: r.chance.IntN(2)}
+	p := &pair{r: r, client: side{tcp: c}, target: side{tcp: t}, end: r.end(), clientFirst: r.chance.IntN(2) == 0}
 	if r.closed {
 		p.close()
 		return nil
 	}
 	p.left.Store(1 << 62)
-	if r.left > 0 {
-		r.left--
-		p.planned = true
-		p.left.Store(r.o.Min + r.chance.Int64N(r.o.Max-r.o.Min+1))
-		if r.o.Spread > 0 && r.chance.IntN(2) == 1 {
-			p.spread = time.Duration(r.chance.Int64N(int64(r.o.Spread)))
-		}
-	}
+	r.plan(p)
 	r.pairs[p] = struct{}{}
 	return p
 }
 
-// end draws a side's end. Called with mu held.
+// plan gives a connection a cut, if one is left. Called with mu held.
+func (r *Relay) plan(p *pair) {
+	if r.left == 0 || p.planned {
+		return
+	}
+	r.left--
+	p.planned = true
+	if r.o.Spread > 0 && r.chance.IntN(2) == 1 {
+		p.spread.Store(r.chance.Int64N(int64(r.o.Spread)))
+	}
+	p.left.Store(r.o.Min + r.chance.Int64N(r.o.Max-r.o.Min+1))
+}
+
+// More adds cuts to those that are left. The connections that stand have their share in them.
+func (r *Relay) More(cuts int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left += cuts
+	for p := range r.pairs {
+		r.plan(p)
+	}
+}
+
+// end draws a kind of cut. Called with mu held.
 func (r *Relay) end() End {
-	if r.o.End != Either {
+	if r.o.End != Any {
 		return r.o.End
 	}
-	return Finish + End(r.chance.IntN(2))
+	return Reset + End(r.chance.IntN(3))
 }
 
 // pair is a connection of a client and its connection to the target.
 type pair struct {
 	r              *Relay
 	client, target side
-	first          int           // which side hears of a cut first
-	planned        bool          // it was given one of the planned cuts
-	left           atomic.Int64  // octets until the cut
-	spread         time.Duration // from there to the cut, in which everything still passes
+	end            End
+	clientFirst    bool         // the client hears of the cut first
+	planned        bool         // it was given one of the planned cuts; r.mu guards it
+	left           atomic.Int64 // octets until the cut
+	spread         atomic.Int64 // ns from there to the cut, in which everything still passes
 	once           sync.Once
 	wasCut         atomic.Bool
 }
 
 type side struct {
 	tcp  *net.TCPConn
-	end  End
 	held atomic.Bool // octets from this side were read and not yet handed on
 }
 
-// pump hands on octets from one side to the other until one ends or the cut comes.
-func (p *pair) pump(from, to *side) {
+// pump hands on octets from one side to the other until one ends or the cut comes. It returns what
+// the last read said, for the kernel tells of a reset only once.
+func (p *pair) pump(from, to *side) error {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.tcp.Read(buf)
 		if n > 0 {
 			from.held.Store(true)
-			pass := int64(n)
-			after := p.left.Add(-pass)
-			if after <= 0 && p.spread > 0 {
-				p.left.Store(1 << 62)
-				time.AfterFunc(p.spread, p.cut)
-				after = 1
+			if p.wasCut.Load() {
+				return err
 			}
-			if after <= 0 {
-				pass = max(0, pass+after)
-			}
+			pass, last := p.share(n)
 			if _, werr := to.tcp.Write(buf[:pass]); werr != nil {
 				p.broken(from)
-				return
+				return err
 			}
-			if after <= 0 {
-				if pass == int64(n) {
-					from.held.Store(false)
-				}
+			if pass == n {
+				from.held.Store(false)
+			}
+			if last {
 				p.cut()
-				return
+				return err
 			}
-			from.held.Store(false)
 		}
 		switch {
 		case err == nil:
+		case p.wasCut.Load():
+			return err
 		case errors.Is(err, io.EOF):
 			_ = to.tcp.CloseWrite()
-			return
+			return err
 		default:
-			p.broken(to)
-			return
+			to.reset()
+			return err
 		}
 	}
 }
 
+// share is how many of n octets may pass; last tells that the cut comes after them.
+func (p *pair) share(n int) (pass int, last bool) {
+	after := p.left.Add(-int64(n))
+	if after > 0 {
+		return n, false
+	}
+	if d := p.spread.Load(); d > 0 {
+		p.left.Store(1 << 62)
+		time.AfterFunc(time.Duration(d), p.cut)
+		return n, false
+	}
+	return max(0, n+int(after)), true
+}
+
 // broken passes a reset on.
 func (p *pair) broken(to *side) {
-	if p.wasCut.Load() {
-		return
+	if !p.wasCut.Load() {
+		to.reset()
 	}
-	_ = to.tcp.SetLinger(0)
-	_ = to.tcp.Close()
+}
+
+func (s *side) reset() {
+	_ = s.tcp.SetLinger(0)
+	_ = s.tcp.Close()
 }
 
 // cut ends both sides.
@@ -245,12 +281,21 @@ func (p *pair) cut() {
 	p.once.Do(func() {
 		p.wasCut.Store(true)
 		p.r.cuts.Add(1) // before anybody can see it
-		sides := []*side{&p.client, &p.target}
-		for _, s := range []*side{sides[p.first], sides[1-p.first]} {
-			if s.end == Reset || s.held.Load() {
-				_ = s.tcp.SetLinger(0)
-			}
-			_ = s.tcp.Close()
+		client := func() { _ = p.client.tcp.CloseWrite() }
+		if p.end == Reset {
+			client = p.client.reset
+		}
+		target := p.target.reset
+		if p.end == ClientEnds {
+			target = func() {} // await sees to it
+		}
+		_ = p.client.tcp.SetReadDeadline(time.Now().Add(patience))
+		if p.clientFirst {
+			client()
+			target()
+		} else {
+			target()
+			client()
 		}
 		p.r.mu.Lock()
 		close(p.r.made)
@@ -259,15 +304,35 @@ func (p *pair) cut() {
 	})
 }
 
+// await follows a cut, and what the client's last read said: it reads what a client that saw FIN still sends, to the client's end, and lets
+// the target see that end. Octets of the target that the client will never get mean RST; for those
+// that the relay has not read the kernel sees to it.
+func (p *pair) await(err error) {
+	if p.end == Reset {
+		return
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, p.client.tcp)
+	} else if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err != nil || p.end == HalfReset || p.target.held.Load() {
+		p.target.reset()
+	}
+	_ = p.target.tcp.Close() // the other pump may still read it
+}
+
+// patience is how long a client that saw FIN has to close.
+const patience = 5 * time.Second
+
 // giveBack returns a planned cut that the connection's end forestalled.
 func (p *pair) giveBack() {
 	ended := false
 	p.once.Do(func() { ended = true }) // it cannot be cut any more
-	if !p.planned || !ended {
-		return
-	}
 	p.r.mu.Lock()
-	p.r.left++
+	if p.planned && ended {
+		p.r.left++
+	}
 	p.r.mu.Unlock()
 }
 

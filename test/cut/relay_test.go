@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -72,50 +71,74 @@ func TestUndisturbedItPassesEverythingAndTheEnd(t *testing.T) {
 }
 
 func TestACutFallsAfterItsOctetsOfBothDirectionsAndBothSidesHearOfIt(t *testing.T) {
-	r, client, server := through(t, cut.Options{Cuts: 1, Min: 100, Max: 100, End: cut.Finish})
-	if _, err := client.Write(make([]byte, 60)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(server, make([]byte, 60)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := server.Write(make([]byte, 40)); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := io.ReadAll(client); len(got) != 40 {
-		t.Errorf("the client got %d octets, %v; want 40", len(got), err)
-	}
-	if _, err := server.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the server's read said %v, want an end", err)
-	}
-	if r.Cuts() != 1 {
-		t.Errorf("%d cuts, want 1", r.Cuts())
-	}
-}
-
-func TestWhereEverythingWasHandedOnBothSidesCanSeeFIN(t *testing.T) {
-	_, client, server := through(t, cut.Options{Cuts: 1, Min: 100, Max: 100, End: cut.Finish})
-	if _, err := server.Write(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := io.ReadAll(client); err != nil || len(got) != 100 {
-		t.Errorf("the client got %d octets, %v; want 100 and FIN", len(got), err)
-	}
-	if _, err := server.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("the server: %v, want FIN", err)
+	for _, end := range []cut.End{cut.Reset, cut.HalfReset, cut.ClientEnds} {
+		r, client, server := through(t, cut.Options{Cuts: 1, Min: 100, Max: 100, End: end})
+		if _, err := client.Write(make([]byte, 60)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(server, make([]byte, 60)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := server.Write(make([]byte, 40)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(client)
+		if reset := errors.Is(err, syscall.ECONNRESET); len(got) != 40 || reset != (end == cut.Reset) {
+			t.Errorf("end %d: the client got %d octets, %v; want 40", end, len(got), err)
+		}
+		client.Close()
+		_, err = server.Read(make([]byte, 1))
+		if reset := errors.Is(err, syscall.ECONNRESET); err == nil || reset != (end != cut.ClientEnds) {
+			t.Errorf("end %d: the server's read said %v", end, err)
+		}
+		if r.Cuts() != 1 {
+			t.Errorf("end %d: %d cuts, want 1", end, r.Cuts())
+		}
 	}
 }
 
-func TestWhoseOctetsAreLostIsReset(t *testing.T) {
-	_, client, server := through(t, cut.Options{Cuts: 1, Min: 100, Max: 100, End: cut.Finish})
+func TestATargetWhoseOctetsAreLostIsReset(t *testing.T) {
+	_, client, server := through(t, cut.Options{Cuts: 1, Min: 100, Max: 100, End: cut.ClientEnds})
 	if _, err := server.Write(make([]byte, 150)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(client); err != nil || len(got) != 100 {
 		t.Errorf("the client got %d octets, %v; want 100 and FIN", len(got), err)
 	}
+	client.Close()
 	if _, err := server.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the server: %v, want a reset, for 50 of its octets are lost", err)
+	}
+}
+
+func TestATargetIsResetWhereTheClientClosesWithoutHavingReadAll(t *testing.T) {
+	_, client, server := through(t, cut.Options{Cuts: 1, Min: 100, Max: 100, End: cut.ClientEnds})
+	if _, err := server.Write(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(client, make([]byte, 50)); err != nil {
+		t.Fatal(err)
+	}
+	client.Close()
+	if _, err := server.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the server: %v, want a reset", err)
+	}
+}
+
+func TestWhatTheClientSendsAfterACutIsLost(t *testing.T) {
+	_, client, server := through(t, cut.Options{Cuts: 1, Min: 10, Max: 10, End: cut.ClientEnds})
+	if _, err := client.Write(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Read(make([]byte, 1)); err != io.EOF {
+		t.Fatalf("the client: %v, want FIN", err)
+	}
+	if _, err := client.Write(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	client.Close()
+	if got, err := io.ReadAll(server); err != nil || len(got) != 10 {
+		t.Errorf("the server got %d octets, %v; want 10 and FIN", len(got), err)
 	}
 }
 
@@ -191,4 +214,24 @@ func TestACutCanComeSomeTimeAfterItsOctets(t *testing.T) {
 		return
 	}
 	t.Error("every cut came at once")
+}
+
+func TestAConnectionThatStandsCanBeGivenACutLater(t *testing.T) {
+	r, client, server := through(t, cut.Options{Min: 10, Max: 10})
+	if _, err := client.Write(make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(server, make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	made := r.Made()
+	r.More(1)
+	if _, err := client.Write(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-made:
+	case <-time.After(20 * time.Second):
+		t.Fatal("no cut was made")
+	}
 }

@@ -79,6 +79,7 @@ const (
 type Receipts struct {
 	Order     Order
 	Delay     time.Duration                           // after the answer; only with AfterAnswer
+	Held      bool                                    // until Server.Release; only with AfterAnswer
 	Elsewhere bool                                    // on another bind of the account, where there is one
 	State     string                                  // of the text; "": DELIVRD
 	Text      func(id string, m *wire.Message) string // nil: the canonical text

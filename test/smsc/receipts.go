@@ -28,6 +28,17 @@ func (s *Server) Deliver(account string, m wire.Message) {
 	s.show(&delivery{n: s.deliveries, account: account, message: m})
 }
 
+// Release shows the receipts that were held back, and holds none back from now on.
+func (s *Server) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.released = true
+	for _, d := range s.held {
+		s.show(d)
+	}
+	s.held = nil
+}
+
 // receipts are those that apply to a submission, or nil.
 func (s *Server) receipts(p *Plan) *Receipts {
 	if p.Receipts != nil {
@@ -56,6 +67,10 @@ func (s *Server) receipt(c *connection, r *Submission, p *Plan, answered bool) [
 			return nil
 		}
 		return c.frame(d)
+	}
+	if o.Held && !s.released {
+		s.held = append(s.held, d)
+		return nil
 	}
 	s.later.add(time.Now().Add(o.Delay), func() {
 		s.mu.Lock()

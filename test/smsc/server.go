@@ -29,6 +29,8 @@ type Server struct {
 	counts      Counts // Bound is reckoned when asked
 	arrivals    int
 	deliveries  int
+	held        []*delivery // receipts that wait for Release
+	released    bool
 	ids         uint64
 	changed     chan struct{} // closed at the next event; nil while nobody waits
 }

@@ -314,6 +314,22 @@ func TestAReceiptThatWasNotAcknowledgedIsShownOnTheNextBind(t *testing.T) {
 	}
 }
 
+func TestReceiptsCanBeHeldBack(t *testing.T) {
+	s := start(t, smsc.Options{Receipts: &smsc.Receipts{Held: true}})
+	e := bound(t, s, wire.BindTransceiver)
+	answer(t, e, submit(t, e, text("a")))
+	answer(t, e, submit(t, e, text("b")))
+	if got := s.Counts().Receipts; got != 0 {
+		t.Errorf("%d receipts were shown, want none yet", got)
+	}
+	s.Release()
+	for range 2 {
+		if _, err := e.Receive(bounded(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestBindsCanBeRefusedAndCounted(t *testing.T) {
 	s := start(t, smsc.Options{MaxBinds: 1, Bind: func(b smsc.BindRequest) uint32 {
 		if b.Account == "stranger" {
