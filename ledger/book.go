@@ -51,6 +51,7 @@ type book struct {
 	parkedCount    int
 	outstanding    map[Destination]int // attempts in flight by destination
 	unsaved        map[*entry]struct{} // live, and not in the store: begun while it could not commit
+	finishes       uint64              // receipts of failure for records that memory no longer held
 	lastSweep      Time
 	due            Time // when tick has something to do
 
@@ -144,7 +145,9 @@ func (b *book) match(c *Claim, p *Policy, now Time) (*entry, Decision) {
 				best, decision = e, d
 			}
 		case d.Resent:
-			doubt, expired = e, d
+			if doubt == nil || e.Number < doubt.Number {
+				doubt, expired = e, d
+			}
 		case d.Reason == ReasonNotAbandoned && e.Standing.Answered == 0:
 			reason = ReasonNotAbandoned
 		}

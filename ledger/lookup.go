@@ -119,6 +119,7 @@ func (b *book) finish(a *account, id []byte, f Final, now Time) {
 			return
 		}
 		e = b.load(r, a)
+		b.finishes++
 	}
 	for i := range e.Attempts {
 		if at := &e.Attempts[i]; at.State == Accepted && at.key == key {

@@ -129,6 +129,7 @@ func (b *book) release(e *entry) {
 	if !e.closed || e.pending > 0 {
 		return
 	}
+	e.released, e.finishes = true, b.finishes
 	if e.indexed {
 		b.leave(e)
 	}
@@ -141,7 +142,7 @@ func (b *book) release(e *entry) {
 
 // revive makes e live again: it was found in the store, or let go of a moment ago.
 func (b *book) revive(e *entry) {
-	e.closed = false
+	e.closed, e.released = false, false
 	if !e.indexed {
 		b.enter(e)
 	}

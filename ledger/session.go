@@ -79,7 +79,7 @@ func (b *book) reopen(t *Ticket, now Time, unread bool) {
 	if t == nil {
 		return
 	}
-	e := t.e
+	e := b.current(t.e)
 	if e.Standing.Session != t.session || e.Standing.Answered != t.answered || !e.account.policy.Content {
 		return // another submission stands in its place
 	}
@@ -92,4 +92,27 @@ func (b *book) reopen(t *Ticket, now Time, unread bool) {
 	l := e.home()
 	l.At, l.Unread = e.Standing.Lost, unread
 	b.batch.markLive(l)
+}
+
+// current gives the entry that holds e's record now: since e was let go of, the record may have been loaded and changed
+// by a receipt.
+func (b *book) current(e *entry) *entry {
+	if !e.released || e.finishes == b.finishes {
+		return e
+	}
+	l := e.home()
+	if other := b.ids[l.ID]; other != nil && other.Number == e.Number {
+		return other
+	}
+	r, err := b.store.message(l.ID)
+	if err != nil {
+		b.m.errors("read").Inc()
+		b.log.Error("cannot read how a message ended", zap.Error(err))
+	}
+	if r == nil || r.Number != e.Number || r.Version <= e.Version {
+		return e
+	}
+	current := b.load(r, e.account)
+	current.session = e.session
+	return current
 }
