@@ -21,6 +21,9 @@ type session struct {
 	claims    []*Claim // unanswered
 }
 
+// bound is false for none.
+func (s *session) bound() bool { return s != nil && s.ended == 0 }
+
 // enter and leave keep the list of a session's unanswered claims.
 func (s *session) enter(c *Claim) {
 	c.session, c.place = s, len(s.claims)
@@ -68,6 +71,8 @@ type entry struct {
 	flights  int
 	indexed  bool   // found by its key
 	closed   bool   // needs no memory any more: unindexed once its batches are committed
+	released bool   // closed, and committed: memory holds it no longer, but a ticket may
+	finishes uint64 // book.finishes when it was released
 	pending  int    // batches that hold puts of it and are not committed
 	batch    uint64 // serial of the newest of them
 	volatile bool   // began without an intent (bypass): not in the store, and not to be put there

@@ -100,6 +100,9 @@ func (b *book) sweep(now Time) {
 			if e.State() == InDoubt && now < e.Claimed.Add(p.Window) {
 				continue
 			}
+			if s := &e.Standing; !key.Explicit && s.Answered == 0 && e.session.bound() && now < s.At.Add(p.ClientTimeout+p.ContentLimit) {
+				continue // the end of its session would abandon it
+			}
 			if !key.Explicit {
 				if rule, until := abandoned(&e.Record, e.situation(), p, now); rule != NotAbandoned && now <= until {
 					continue
