@@ -287,3 +287,15 @@ func TestTheEqualScheduleIsTakenFirst(t *testing.T) {
 	s.submit("A", scheduled(at+9000)).isForwarded(1)
 	s.submit("A", scheduled(at+7800)).isAnswered("1", Replay)
 }
+
+func TestASweepForgetsNothingThatTheEndOfItsSessionWouldAbandon(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	m := s.submit("A")
+	r.at(123)
+	m.isSentBack() // in doubt; it goes on standing for its record
+	m.accept("77")
+	r.at(780) // content_window after client_timeout is over
+	s.end(Reset)
+	r.bind("acme").submit("A").isForwarded(0).isAnswered("77", Replay)
+}

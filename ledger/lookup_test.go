@@ -167,3 +167,16 @@ func TestWhatWasNotDeliveredMayBeSentAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestAReceiptOfFailureCountsThoughTheAnswerBeforeItWasLost(t *testing.T) {
+	r := newRig(t)
+	transmitter, receiver := r.bind("acme"), r.bindAs("acme", false)
+	m := transmitter.submit("A")
+	m.accept("77")
+	r.wait(time.Second) // memory has let go of it
+	r.l.Finished("acme", []byte("77"), Failed)
+	r.run()
+	transmitter.end(Vanished, m.unacked())
+	receiver.end(Unbound)
+	r.bind("acme").submit("A").isForwarded(1) // the message was not delivered
+}

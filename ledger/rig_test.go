@@ -14,7 +14,7 @@ import (
 // map, and time is what the test says. Every event of the real interface can be told to it, and every commit can be made to
 // fail, to hang, or to be lost in a power cut.
 type rig struct {
-	testing.TB
+	tester
 	l    *Ledger
 	o    Options
 	now  Time
@@ -34,20 +34,29 @@ type rig struct {
 	started  Time
 }
 
+// A tester is what a rig needs of testing.T and rapid.T.
+type tester interface {
+	Helper()
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // rigStart is when a rig's time begins.
 const rigStart = Time(1_800_000_000_000_000_000)
 
-func newRig(t testing.TB, change ...func(*Options, *Policy)) *rig {
-	o, p := testOptions(t, "nowhere"), testPolicy()
+func newRig(t tester, change ...func(*Options, *Policy)) *rig {
+	o, p := Options{Path: "nowhere", Upstream: "default", Retention: 72 * time.Hour, Log: zap.NewNop()}, testPolicy()
+	if tb, ok := t.(testing.TB); ok {
+		o = testOptions(tb, o.Path)
+	}
 	for _, c := range change {
 		c(&o, &p)
 	}
-	if !testing.Verbose() {
-		o.Log = zap.NewNop()
-	}
 	o.PolicyOf = func(string) Policy { return p }
 	o.ResponseTimeout = p.ResponseTimeout
-	r := &rig{TB: t, o: o, now: rigStart, started: rigStart, disk: newDisk(), found: map[string][]Found{}}
+	r := &rig{tester: t, o: o, now: rigStart, started: rigStart, disk: newDisk(), found: map[string][]Found{}}
 	r.open()
 	return r
 }
