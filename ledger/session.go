@@ -80,7 +80,7 @@ func (b *book) reopen(t *Ticket, now Time, unread bool) {
 		return
 	}
 	e := b.current(t.e)
-	if e.Standing.Session != t.session || e.Standing.Answered != t.answered || !e.account.policy.Content {
+	if s := &e.Standing; s.Session != t.session || s.Sequence != t.sequence || s.At != t.at || s.Answered != t.answered || !e.account.policy.Content {
 		return // another submission stands in its place
 	}
 	if unread {

@@ -81,7 +81,9 @@ type Answer struct {
 // A Ticket stands for one answer. It is opaque.
 type Ticket struct {
 	e        *entry
-	session  SessionID
+	session  SessionID // with sequence and at: which submission was answered
+	sequence uint32
+	at       Time
 	answered Time
 }
 
