@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/linxGnu/gosmpp/data"
-	"go.uber.org/zap"
 
+	"smpponce/ledger"
 	"smpponce/pdu"
 )
 
@@ -19,22 +19,36 @@ func (s *session) bindAnswered(f pdu.Frame, r *request, at time.Duration) {
 		s.refuse(f, r, at)
 		return
 	}
-	if s.protected() {
-		s.mu.Unlock()
-		id := s.p.o.Ledger.OpenSession(s.systemID, s.bind.Command() != data.BIND_RECEIVER)
-		leg := s.p.o.Ledger.OpenLeg(id)
-		s.mu.Lock()
-		s.id, s.leg = id, leg
-	}
 	s.accepted = true
+	s.p.metrics.bindAccepted(time.Now())
+	s.smsc.calls = append(s.smsc.calls, call{what: tellOpened})
+	if s.protected() && !s.told {
+		s.openInLedger()
+	}
 	if s.phase == opening && s.esme.open() {
 		s.phase = bound
 		s.esme.alive.heard = at
 		s.giveBack(s.esme, f, r)
 	}
-	s.p.metrics.bindAccepted(time.Now())
-	s.log.Info("session opened", zap.Stringer("ledger_session", s.id))
 	s.poke()
+}
+
+// openInLedger has the ledger know the session. Caller holds the mutex, which is released meanwhile: should the ESME
+// leave then, its end is told here, for closeESME did not know yet what to tell.
+func (s *session) openInLedger() {
+	s.mu.Unlock()
+	book := s.p.o.Ledger
+	id := book.OpenSession(s.systemID, s.bind.Command() != data.BIND_RECEIVER)
+	leg := book.OpenLeg(id)
+	s.mu.Lock()
+	s.leg = leg
+	if !s.told {
+		s.id = id
+		return
+	}
+	s.mu.Unlock()
+	book.CloseSession(id, ledger.End{At: book.Now(), How: ledger.Closed}, func() {})
+	s.mu.Lock()
 }
 
 // refuse keeps the SMSC's refusal back for as long as the ESME's address has earned. That the account is bound

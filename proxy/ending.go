@@ -52,12 +52,12 @@ func (s *session) summarise(why string) {
 	}
 	s.p.metrics.ends.WithLabelValues(why).Inc()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log.Info("session closed", zap.String("reason", why), zap.Stringer("ledger_session", s.id),
-		zap.Duration("lasted", time.Since(s.opened)),
+	fields := []zap.Field{zap.String("reason", why), zap.Stringer("ledger_session", s.id), zap.Duration("lasted", time.Since(s.opened)),
 		zap.Uint64("submissions", s.t.in[esme][submitCommand]), zap.Uint64("answers", s.t.out[esme][submitRespCommand]),
 		zap.Uint64("deliveries", s.t.out[esme][deliverCommand]), zap.Uint64("unmatched_responses", s.t.strays[smsc]),
-		zap.Int("unanswered", s.open))
+		zap.Int("unanswered", s.open)}
+	s.mu.Unlock()
+	s.log.Info("session closed", fields...)
 }
 
 // bindOutcome names what became of a bind that went to the SMSC.
@@ -165,6 +165,7 @@ func (s *session) closeESME(why cause) {
 		return
 	}
 	s.told = true
+	defer close(s.esmeEnded)
 	l.abortWriter(why)
 	id := s.id
 	s.mu.Unlock()
@@ -273,7 +274,6 @@ func (s *session) closeSMSC() {
 	already := s.smscClosed
 	s.smscClosed = true
 	l.abort(dropped)
-	leg := s.leg
 	s.mu.Unlock()
 	if already {
 		return
@@ -282,6 +282,7 @@ func (s *session) closeSMSC() {
 	<-l.readDone
 	_ = l.Close()
 	s.mu.Lock()
+	leg := s.leg
 	never := append(l.batch.marks, l.out.marks...)
 	l.batch, l.out = outbox{}, outbox{}
 	s.mu.Unlock()

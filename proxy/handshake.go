@@ -58,7 +58,11 @@ func (p *Proxy) handshake(raw net.Conn) (*session, outcome) {
 	bind, err := awaitBind(sock, in)
 	if err != nil {
 		why := outcomeOf(err)
-		log.Info("no bind", zap.String("result", string(why)), zap.Error(err))
+		level := zap.InfoLevel
+		if why == bindAbandoned {
+			level = zap.DebugLevel // probes come and go
+		}
+		log.Log(level, "no bind", zap.String("result", string(why)), zap.Error(err))
 		return nil, why
 	}
 	bind = append(pdu.Frame(nil), bind...)
@@ -161,7 +165,7 @@ func (p *Proxy) believed(a net.Addr) bool {
 func (p *Proxy) newSession(sock *socket, in *pdu.Reader, upstream *socket, bind pdu.Frame, view pdu.Bind, log *zap.Logger) *session {
 	systemID := string(view.SystemID)
 	s := &session{p: p, log: log, account: p.o.AccountOf(systemID), systemID: systemID, bind: bind,
-		opened: time.Now(), poked: make(chan struct{}, 1)}
+		opened: time.Now(), poked: make(chan struct{}, 1), esmeEnded: make(chan struct{})}
 	if s.account.RetryStatus == 0 {
 		s.account.RetryStatus = retryStatus
 	}

@@ -14,6 +14,7 @@ import (
 
 	proxyproto "github.com/pires/go-proxyproto"
 
+	"smpponce/ledger"
 	"smpponce/test/memnet"
 	"smpponce/test/wire"
 )
@@ -228,6 +229,35 @@ func TestAnESMEThatLeavesBeforeTheBindRespTakesItsSMSCLegAlong(t *testing.T) {
 		}
 		if told := r.ledger.told; len(told) != 0 {
 			t.Errorf("the ledger was told %v, want nothing", told)
+		}
+	})
+}
+
+// slowOpening is a ledger during whose OpenSession something happens.
+type slowOpening struct {
+	*fakeLedger
+	meanwhile func()
+}
+
+func (l *slowOpening) OpenSession(account string, canSubmit bool) ledger.SessionID {
+	l.meanwhile()
+	return l.fakeLedger.OpenSession(account, canSubmit)
+}
+
+func TestAnESMEThatLeavesWhileTheLedgerLearnsOfItIsClosedThereToo(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme := r.dial()
+		r.proxy.o.Ledger = &slowOpening{r.ledger, func() {
+			_ = esme.Close()
+			time.Sleep(time.Millisecond) // all others go on
+		}}
+		esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "secret", ""))
+		smsc := r.accept()
+		smsc.send(wire.New(wire.BindTransceiver|wire.Response, 0, smsc.next().Sequence(), nil))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if ends, legs := len(r.ledger.ends), r.ledger.legEnds; ends != 1 || legs != 1 {
+			t.Errorf("the ledger was told of %d sessions' and %d legs' ends, want 1 of each", ends, legs)
 		}
 	})
 }

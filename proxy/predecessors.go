@@ -10,7 +10,7 @@ func (p *Proxy) awaitPredecessors(systemID string) {
 	var gone []*session
 	p.mu.Lock()
 	for s := range p.sessions {
-		if s.systemID == systemID && !isClosed(s.esme.readDone) && s.esme.peerEnded() {
+		if s.systemID == systemID && !isClosed(s.esmeEnded) && s.esme.peerEnded() {
 			gone = append(gone, s)
 		}
 	}
@@ -22,7 +22,7 @@ func (p *Proxy) awaitPredecessors(systemID string) {
 	defer by.Stop()
 	for _, s := range gone {
 		select {
-		case <-s.esme.readDone:
+		case <-s.esmeEnded:
 		case <-by.C:
 			return
 		case <-p.life.Done():

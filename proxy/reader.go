@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linxGnu/gosmpp/data"
+	"go.uber.org/zap"
 
 	"smpponce/ledger"
 	"smpponce/pdu"
@@ -69,7 +70,7 @@ func (s *session) readBatch(l *leg) error {
 func (s *session) hasRoom(l *leg, at time.Duration) bool {
 	o := l.other
 	switch {
-	case l.aborted || l.shut || !o.open():
+	case l.aborted, !o.open(), l.side == esme && l.shut:
 		return true // nothing of it is queued
 	case o.full():
 		return false
@@ -124,7 +125,7 @@ func (s *session) readEnded(l *leg, err error) {
 	s.poke()
 }
 
-// call is one thing that a reader tells the ledger after it has released the lock.
+// call is one thing that a reader tells the ledger, or the log, after it has released the lock.
 type call struct {
 	what     telling
 	claim    *claim
@@ -141,6 +142,7 @@ const (
 	tellSettle
 	tellLookup
 	tellFinished
+	tellOpened
 )
 
 // tell makes the calls that a reader has noted, in their order. Caller holds no lock: the ledger may call back.
@@ -156,6 +158,8 @@ func (s *session) tell(l *leg) {
 			s.lookUp(c.receipt)
 		case tellFinished:
 			s.p.o.Ledger.Finished(s.systemID, c.note.id, c.note.final)
+		case tellOpened:
+			s.log.Info("session opened", zap.Stringer("ledger_session", s.id))
 		}
 	}
 	clear(l.calls)

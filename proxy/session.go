@@ -46,7 +46,8 @@ type session struct {
 	esme     *leg
 	smsc     *leg
 
-	poked chan struct{} // something for the watcher; capacity 1
+	poked     chan struct{} // something for the watcher; capacity 1
+	esmeEnded chan struct{} // closed when the ledger knows that the ESME leg has ended
 
 	// What only the ESME's reader uses, and the SMSC's reader.
 	hasher, receiptHasher *ledger.Hasher

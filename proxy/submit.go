@@ -64,11 +64,12 @@ func (s *session) claim(c *claim) {
 	c.Fingerprint = s.hasher.Fingerprint(s.content)
 	c.Key = s.key(c.Fingerprint, readable)
 
+	at := c.At // the claim is the ledger's from here on
+	s.p.o.Ledger.Claim(&c.Claim)
 	s.mu.Lock()
 	s.untold--
-	s.lastSubmission = c.At
+	s.lastSubmission = at
 	s.mu.Unlock()
-	s.p.o.Ledger.Claim(&c.Claim)
 }
 
 // key takes the request id where the submission carries one, and else its content.
