@@ -18,8 +18,7 @@ func (s *session) makeEnd(why string) {
 	}
 	switch why {
 	case "refused":
-		s.leaveSMSC()
-		s.closeSMSC()
+		s.closeSMSC() // no bind stands there, and nothing is to be said: the ESME need not wait for its end
 		s.relayRefusal()
 	case "shutdown":
 		s.sayFarewell(s.esme, s.smsc)
