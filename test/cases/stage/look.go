@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"testing/synctest"
+
 	"smpponce/test/wire"
 )
 
@@ -18,9 +20,13 @@ func Receipted(text string) wire.Message {
 	return m
 }
 
-// Value reads a metric: the sum over all that bear these labels, names and values in turn; of a histogram, the count.
+// Value reads a metric: the sum over all that bear these labels, names and values in turn; of a histogram, the count. In
+// memory it is read when all has come to rest.
 func (s *Stage) Value(name string, labels ...string) (sum float64) {
 	s.T.Helper()
+	if !s.settings.Loopback {
+		synctest.Wait()
+	}
 	families, err := s.Metrics.Gather()
 	if err != nil {
 		s.T.Fatal(err)
