@@ -1,5 +1,7 @@
 package ledger
 
+import "slices"
+
 // State of an attempt, and of a record as a whole. The order tells which state of several attempts is the record's.
 type State uint8
 
@@ -100,6 +102,11 @@ func (r *Record) State() State {
 		best = min(best, r.Attempts[i].State)
 	}
 	return best
+}
+
+// doubtful tells whether any attempt of r is in doubt, whatever became of the others.
+func (r *Record) doubtful() bool {
+	return slices.ContainsFunc(r.Attempts, func(a Attempt) bool { return a.State == InDoubt })
 }
 
 // attempt finds an attempt of r by its number.

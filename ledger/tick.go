@@ -108,6 +108,9 @@ func (b *book) sweep(now Time) {
 					continue
 				}
 			}
+			if e.State() != InDoubt && e.doubtful() {
+				b.save(e) // in the store such an attempt is in flight, where a restart put it in doubt
+			}
 			b.close(e)
 		}
 	}
