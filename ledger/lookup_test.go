@@ -180,3 +180,20 @@ func TestAReceiptOfFailureCountsThoughTheAnswerBeforeItWasLost(t *testing.T) {
 	receiver.end(Unbound)
 	r.bind("acme").submit("A").isForwarded(1) // the message was not delivered
 }
+
+func TestARecordFromTheStoreHasNoAttemptInFlight(t *testing.T) {
+	r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = ForwardInDoubt })
+	s := r.bind("acme")
+	m := s.submit("A", withID("a"))
+	r.at(121) // in doubt on a leg that lives, and forwarded again
+	m.isForwarded(2).settleAttempt(0, accepted("77"))
+	m.isAnswered("77", Replay)
+	r.kill(0)
+	r.wait(time.Minute)
+	r.l.Finished("acme", []byte("77"), Expired)
+	r.run()
+	s = r.bind("acme")
+	m = s.submit("A", withID("a")).isForwarded(1) // the second attempt is in doubt, not in flight
+	m.accept("78")
+	m.isAnswered("78", Forward)
+}

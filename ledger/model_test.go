@@ -120,6 +120,11 @@ func (r *modelRecord) flying() bool {
 	return slices.ContainsFunc(r.attempts, func(a *modelAttempt) bool { return a.flying })
 }
 
+// known says whether the SMSC has ever accepted r.
+func (r *modelRecord) known() bool {
+	return slices.ContainsFunc(r.attempts, func(a *modelAttempt) bool { return a.id != "" })
+}
+
 // deadline is when a record in doubt is forwarded after all.
 func (m *model) deadline(r *modelRecord) (t Time) {
 	for _, a := range r.attempts {
@@ -574,7 +579,7 @@ func (m *model) kill(mark, now Time) {
 		}
 		stand := *d.standing
 		r.standing = &stand
-		if s := r.standing; s.session.endedAt == ended && s.answered != 0 && s.lost == 0 && r.state() == Accepted && s.answered >= mark.Add(-200*time.Millisecond) {
+		if s := r.standing; s.session.endedAt == ended && s.answered != 0 && s.lost == 0 && r.known() && s.answered >= mark.Add(-200*time.Millisecond) {
 			s.lost = mark
 		}
 		m.save(r)
