@@ -299,3 +299,18 @@ func TestTheEndOfALegDecidesTheDeadlineAlsoOfWhatWasOverdueOnIt(t *testing.T) {
 		s.submit("A").isForwarded(1)
 	}
 }
+
+func TestSessionsThatEndWithTheProcessDoNotSubmitForEachOther(t *testing.T) {
+	r := newRig(t)
+	for range 5 {
+		r.bind("acme").submit("A")
+	}
+	r.kill(0)
+	r.wait(time.Minute)
+	r.kill(0) // nobody was there in between
+	for id, s := range r.l.image.Sessions {
+		if s.Again != 0 {
+			t.Errorf("session %v: the account could submit again at %v, but nobody came back", id, s.Again.Sub(r.started))
+		}
+	}
+}

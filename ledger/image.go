@@ -65,7 +65,7 @@ func (m *image) apply(j *journal) {
 	for i := range j.Sessions {
 		s := j.Sessions[i]
 		m.Sessions[s.ID] = &s
-		if s.CanSubmit {
+		if s.CanSubmit && s.Ended == 0 {
 			m.canSubmit(s.Account, s.At)
 		}
 	}

@@ -113,7 +113,9 @@ func (b *book) restoreSessions(m *image) map[SessionID]*session {
 		s := &session{id: id, account: b.account(st.Account), canSubmit: st.CanSubmit, ended: st.Ended, again: st.Again}
 		if st.Ended == 0 {
 			s.ended = m.At
-			b.batch.Ended = append(b.batch.Ended, sessionEnded{id, m.At})
+			ended := *st // told whole: they end at once, so none of them can still submit when another ends
+			ended.Ended = m.At
+			b.batch.Sessions = append(b.batch.Sessions, ended)
 		}
 		if s.again == 0 && s.canSubmit {
 			s.account.waiting = append(s.account.waiting, s)
