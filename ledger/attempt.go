@@ -203,6 +203,9 @@ func (b *book) unsent(n Number, again bool, now Time) {
 	c := f.claim
 	b.land(f)
 	b.m.outcomes[NeverSent].Inc()
+	if c != nil {
+		c.tried = false
+	}
 	if c != nil && !again {
 		e.drop(c) // its session is about to end, unanswered
 	}
@@ -291,6 +294,6 @@ func (b *book) hand(c *Claim, n Number, now Time) {
 		b.unsent(n, false, now)
 		return
 	}
-	f.handed = true
+	f.handed, c.tried = true, true
 	f.e.attempt(n).Sequence = sequence
 }

@@ -174,3 +174,14 @@ func TestARejectedSecondAttemptDoesNotFreeWhatIsInDoubt(t *testing.T) {
 		})
 	}
 }
+
+func TestTheProxySendsNothingAgainOfItsOwnAccord(t *testing.T) {
+	r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = ForwardInDoubt })
+	s := r.bind("acme")
+	m := s.submit("A")
+	r.at(119)
+	joined := s.submit("A").isForwarded(0)
+	r.at(3600) // the SMSC answers no submit_sm
+	m.isForwarded(1).isSentBack()
+	joined.isForwarded(1).isSentBack() // the client's own repeat was forwarded, once
+}

@@ -184,9 +184,11 @@ func TestAReceiptOfFailureCountsThoughTheAnswerBeforeItWasLost(t *testing.T) {
 func TestARecordFromTheStoreHasNoAttemptInFlight(t *testing.T) {
 	r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = ForwardInDoubt })
 	s := r.bind("acme")
+	first := s.submit("A", withID("a"))
 	m := s.submit("A", withID("a"))
 	r.at(121) // in doubt on a leg that lives, and forwarded again
-	m.isForwarded(2).settleAttempt(0, accepted("77"))
+	m.isForwarded(1)
+	first.accept("77")
 	m.isAnswered("77", Replay)
 	r.kill(0)
 	r.wait(time.Minute)

@@ -77,6 +77,7 @@ type modelMessage struct {
 	own      *modelAttempt
 	until    Time // held until; 0: not held
 	forwards int
+	tried    bool // what was handed over of it may have been accepted
 	answered []string
 	stand    *modelStand
 }
@@ -313,7 +314,7 @@ func (m *model) forward(c *modelMessage) {
 	a := &modelAttempt{state: InFlight, flying: true, at: m.now, leg: m.legs[c.b], message: c}
 	c.record.attempts = append(c.record.attempts, a)
 	c.attempts = append(c.attempts, a)
-	c.own, c.until = a, 0
+	c.own, c.until, c.tried = a, 0, true
 	c.forwards++
 	m.save(c.record)
 }
@@ -369,6 +370,9 @@ func (m *model) redecide(r *modelRecord) {
 		v, until := m.verdict(r, c.until)
 		if c.own != nil && v != Replay {
 			continue
+		}
+		if v == Forward && r.state() == InDoubt && c.tried {
+			v = Retry
 		}
 		switch v {
 		case Forward:
@@ -432,7 +436,7 @@ func (m *model) withdraw(a *modelAttempt, r *modelRecord) {
 	}
 	a.flying, a.state, a.ended = false, NeverSent, m.now
 	if a.message != nil {
-		a.message.own = nil
+		a.message.own, a.message.tried = nil, false
 		a.message = nil
 	}
 	m.redecide(r)

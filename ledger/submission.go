@@ -43,6 +43,7 @@ type Claim struct {
 	session *session // while it is unanswered
 	place   int      // its index in session.claims
 	attempt Number   // its own attempt, while in flight; 0: joined or held
+	tried   bool     // an attempt of its own was handed over: it may have been accepted
 	until   Time     // end of its hold; 0: not held
 	decided Time     // when its verdict was reached
 }

@@ -67,8 +67,11 @@ func (b *book) redecide(e *entry, now Time) {
 		if c.attempt != 0 && d.Verdict != Replay {
 			continue
 		}
-		if d.Verdict == Forward && b.refuse {
+		switch {
+		case d.Verdict == Forward && b.refuse:
 			d.Verdict, d.Reason = Retry, ReasonUnwritable
+		case d.Resent && c.tried:
+			d.Verdict, d.Reason = Retry, ReasonDoubt // only a client sends again what may have been accepted
 		}
 		switch d.Verdict {
 		case Forward:
