@@ -241,3 +241,18 @@ func TestARecordThatCannotBeReadIsNotForwardedOver(t *testing.T) {
 	r.disk.broken = nil
 	s.submit("A", withID("a")).isForwarded(0).isAnswered("77", Replay)
 }
+
+func TestWhatTheNextBatchHeldOfAFailedIntentDoesNotBringItBack(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	r.hang = true
+	s.submit("A", withID("a"))
+	s.submit("A", withID("a")) // joins it: the next batch tells of the record, too
+	r.wait(commitTimeout)
+	r.release(nil)
+	r.kill(time.Second)
+	r.bind("acme").submit("A", withID("a")).isForwarded(1)
+	if got := r.metric("smpponce_in_doubt"); got != 0 {
+		t.Errorf("in doubt %v, want none: it was never sent", got)
+	}
+}

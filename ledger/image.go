@@ -36,10 +36,8 @@ func newImage() *image {
 	}
 }
 
-// apply adds a journal. One that is applied again, with what it owes by then, brings no second beginning or end of a
-// session or leg.
+// apply adds a journal.
 func (m *image) apply(j *journal) {
-	again := j.Seq == m.Seq
 	m.Seq, m.At = j.Seq, max(m.At, j.At)
 	for i := range Number(j.Opened) {
 		m.Live[j.First+i] = liveRecord{Number: j.First + i}
@@ -59,9 +57,6 @@ func (m *image) apply(j *journal) {
 	}
 	old := sort.Search(len(m.Recent), func(i int) bool { return m.Recent[i].At >= m.At.Add(-recentAnswer) })
 	m.Recent = append(m.Recent[:0], m.Recent[old:]...)
-	if again {
-		return
-	}
 	for i := range j.Sessions {
 		s := j.Sessions[i]
 		m.Sessions[s.ID] = &s

@@ -82,9 +82,9 @@ type Ledger struct {
 	journals     int     // since the last checkpoint
 	journalBytes int
 	imageBytes   int    // of the last checkpoint
-	committing   *batch // under way, or owed after a failure
+	committing   *batch // under way, or to be repeated after a failure
 	started      Time
-	failed       bool // its commit failed or timed out: its effects are told, its writes are owed
+	failed       bool // its commit failed or timed out: its effects are told, and it is repeated
 	retryAt      Time // when it is tried again; 0: a commit is under way
 	broken       error
 	full         error // no room on the volume

@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -109,8 +107,6 @@ func (l *Ledger) advance(now Time, closing bool) {
 	if l.failed {
 		if l.retryAt != 0 && now >= l.retryAt {
 			l.retryAt = 0
-			l.committing.seal(l.committing.Seq, now)
-			l.image.apply(&l.committing.journal)
 			l.work <- job{batch: l.committing}
 		}
 		l.say(l.book.batch.speak(), now)
@@ -175,15 +171,11 @@ func (l *Ledger) committed(r result, now Time) {
 		l.m.errors("commit").Inc()
 		l.log.Error("the ledger cannot commit", zap.Error(r.err))
 	}
-	if r.batch != l.committing || r.err != nil {
-		// Failed, or what timed out has come to an end: what is owed is tried again.
+	if r.err != nil {
 		if !l.failed {
 			l.fail(r.err, now)
 		}
 		l.retryAt = now.Add(retryEvery)
-		if r.err == nil {
-			l.retryAt = now
-		}
 		return
 	}
 	b := l.committing
@@ -200,33 +192,22 @@ func (l *Ledger) committed(r result, now Time) {
 	l.say(b.effects, now)
 }
 
-// fail makes the ledger unwritable. No intent that is not on disk was sent, whatever the disk says later: their submissions are
-// refused, and their records say so when they can be written. All else is told now and written when possible.
+// fail makes the ledger unwritable, until the commit under way has come to a good end after all or has been repeated. No intent that is not on
+// disk was sent, whatever the disk says later: their submissions are refused, and that their attempts were never sent stands
+// in the open batch, which comes next. All else is told now and written when possible.
 func (l *Ledger) fail(err error, now Time) {
 	l.failed, l.retryAt = true, 0
 	l.broken = err
 	l.judge()
-	owed := *l.committing
-	l.book.serials++
-	owed.serial = l.book.serials
-	owed.puts, owed.touched = slices.Clone(owed.puts), slices.Clone(owed.touched)
-	owed.Closed, owed.live = slices.Clone(owed.Closed), maps.Clone(owed.live)
-	owed.intents = true
-	l.committing = &owed
-	open := l.book.batch
-	for _, b := range []*batch{&owed, open} {
-		l.book.batch = b
-		for _, e := range b.speak() {
-			if e.forward != 0 && !l.o.Bypass {
-				l.book.failIntent(e.forward, now)
-			} else {
-				b.effects = append(b.effects, e)
-			}
+	l.book.batch.intents = true
+	for _, e := range append(l.committing.speak(), l.book.batch.speak()...) {
+		if e.forward != 0 && !l.o.Bypass {
+			l.book.failIntent(e.forward, now)
+		} else {
+			l.book.tell(e)
 		}
 	}
-	l.book.batch = open
-	l.say(owed.speak(), now)
-	l.say(open.speak(), now)
+	l.say(l.book.batch.speak(), now)
 }
 
 // judge says whether submissions can be decided, and what becomes of them otherwise.
