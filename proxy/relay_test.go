@@ -205,6 +205,8 @@ func TestAFrameOfIllegalLengthIsRefusedAndItsLegClosed(t *testing.T) {
 				f := wire.New(wire.DeliverSM, 0, 77, nil)
 				binary.BigEndian.PutUint32(f, length)
 				bad.send(f)
+				time.Sleep(lingerTime / 2)
+				bad.send(make(wire.Frame, 1000)) // it goes on; this cannot be framed
 				nack := bad.want(wire.GenericNack)
 				if nack.Status() != wire.InvCmdLen || nack.Sequence() != 77 {
 					t.Errorf("length %d from the %s: got %x, want ESME_RINVCMDLEN for number 77", length, side, nack)
