@@ -1,0 +1,251 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A chaos is a random run in which commits fail and hang, the process is killed and paused, and the power goes. It predicts no
+// verdict; it keeps a few promises that must hold whatever happens.
+type chaos struct {
+	*rapid.T
+	r         *rig
+	bindings  []*binding
+	ended     map[*binding]bool
+	told      map[string]Time   // request ids whose acceptance was told and written down, since when
+	forgotten int               // what the messages before this one were told may not be on the disk
+	lost      map[*message]bool // submissions that the client may have given up
+}
+
+// TestPromisesAreKeptWhateverFails: nobody is answered twice (the message itself sees to that); who was told an acceptance under a
+// request id is never forwarded again within the window; no more submissions are absorbed than were abandoned; and in the
+// end everyone is answered whose session and leg live.
+func TestPromisesAreKeptWhateverFails(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		doubt := rapid.SampledFrom([]DoubtPolicy{Hold, ForwardInDoubt, RefuseInDoubt}).Draw(t, "on_in_doubt")
+		mode := rapid.SampledFrom([]SyncMode{SyncIntents, SyncAll, SyncNone}).Draw(t, "sync")
+		c := &chaos{T: t, ended: map[*binding]bool{}, told: map[string]Time{}, lost: map[*message]bool{}}
+		c.r = newRig(t, func(o *Options, p *Policy) { o.Sync, p.OnInDoubt, p.Window = mode, doubt, 3*time.Hour })
+		c.bind()
+		for range rapid.IntRange(5, 80).Draw(t, "steps") {
+			c.step()
+			c.check()
+		}
+		c.finish()
+	})
+}
+
+func (c *chaos) step() {
+	r := c.r
+	switch n := rapid.IntRange(0, 27).Draw(c.T, "step"); {
+	case n < 8:
+		c.submit()
+	case n < 13:
+		c.settle()
+	case n < 16:
+		c.wait(rapid.SampledFrom([]time.Duration{time.Millisecond, 300 * time.Millisecond, 2 * time.Second, 6 * time.Second, time.Minute, 10 * time.Minute}).Draw(c.T, "wait"))
+	case n < 18:
+		c.bind()
+	case n == 18:
+		c.end(true)
+	case n == 19:
+		c.end(false)
+	case n == 20:
+		r.hang = true
+	case n == 21:
+		r.slow = true
+	case n == 22:
+		r.broken = errDisk
+	case n < 25:
+		r.broken = nil
+		r.release(nil)
+	case n == 25:
+		if r.job != nil && !r.wrote {
+			r.hang = false
+			r.finish(errDisk)
+			r.run()
+		}
+	case n == 26:
+		c.kill(false)
+	case n == 27:
+		c.kill(true)
+	}
+}
+
+func (c *chaos) bind() {
+	b := c.r.bind("acme")
+	c.bindings = append(c.bindings, b)
+}
+
+// bound draws a session that is bound.
+func (c *chaos) bound() *binding {
+	var list []*binding
+	for _, b := range c.bindings {
+		if !c.ended[b] {
+			list = append(list, b)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list[rapid.IntRange(0, len(list)-1).Draw(c.T, "session")]
+}
+
+func (c *chaos) submit() {
+	b := c.bound()
+	if b == nil {
+		return
+	}
+	switch n := rapid.IntRange(0, 5).Draw(c.T, "text"); n {
+	case 0, 1, 2:
+		text := fmt.Sprint("text ", n)
+		b.submit(text, withID(text))
+	default:
+		b.submit(fmt.Sprint("text ", n))
+	}
+}
+
+func (c *chaos) settle() {
+	var list []*message
+	for _, m := range c.r.messages {
+		if len(m.forwards) > 0 && !m.b.noLeg {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	m := list[rapid.IntRange(0, len(list)-1).Draw(c.T, "settled")]
+	i := rapid.IntRange(0, len(m.forwards)-1).Draw(c.T, "attempt")
+	if rapid.IntRange(0, 4).Draw(c.T, "accepted") > 0 {
+		m.settleAttempt(i, accepted(fmt.Sprint("id", m.forwards[i])))
+	} else {
+		m.settleAttempt(i, Response{Status: 0x58})
+	}
+}
+
+func (c *chaos) wait(d time.Duration) { c.r.wait(d) }
+
+func (c *chaos) end(leg bool) {
+	b := c.bound()
+	if b == nil {
+		return
+	}
+	c.ended[b] = true
+	var answers []Answered
+	for _, m := range c.r.messages {
+		if m.b != b {
+			continue
+		}
+		if len(m.answers) == 0 {
+			c.lost[m] = true
+		} else if m.answers[0].Ticket != nil && rapid.Bool().Draw(c.T, "unacked") {
+			c.lost[m] = true
+			answers = append(answers, m.unacked())
+		}
+	}
+	if leg {
+		b.endLeg()
+	}
+	b.end(ByProxy, answers...)
+}
+
+func (c *chaos) kill(power bool) {
+	r := c.r
+	if power || r.l.failed { // what was told may not be on the disk
+		clear(c.told)
+		c.forgotten = len(r.messages)
+	}
+	if power {
+		r.disk.cutPower()
+	}
+	known, err := r.disk.rebuild()
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, m := range r.messages {
+		if len(m.answers) == 0 || m.answers[0].Ticket == nil || m.answers[0].Ticket.answered >= known.At.Add(-recentAnswer) {
+			c.lost[m] = true
+		}
+	}
+	for _, b := range c.bindings {
+		c.ended[b], b.noLeg = true, true
+	}
+	r.kill(time.Second)
+}
+
+// check looks at all promises but the last.
+func (c *chaos) check() {
+	p := c.r.o.PolicyOf("")
+	absorbed, abandoned := map[string]int{}, map[string]int{}
+	for i, m := range c.r.messages {
+		if !c.lost[m] {
+			late := len(m.answers) == 0 || m.answers[0].Ticket != nil && m.answers[0].Ticket.answered >= m.At.Add(p.ClientTimeout) ||
+				m.answers[0].Status != 0
+			if late && c.r.now >= m.At.Add(p.ClientTimeout) {
+				c.lost[m] = true
+			}
+		}
+		if !m.Key.Explicit {
+			if c.lost[m] {
+				abandoned[m.text]++
+			}
+			if len(m.answers) == 1 && len(m.forwards) == 0 && m.answers[0].Status == 0 {
+				absorbed[m.text]++
+			}
+			continue
+		}
+		since, known := c.told[m.text]
+		if known && m.At > since && len(m.forwards) > 0 && c.r.now < since.Add(p.Window/2) {
+			c.Fatalf("%q was forwarded though an acceptance had been told before", m.text)
+		}
+		if !known && i >= c.forgotten && len(m.answers) == 1 && m.answers[0].Status == 0 && !c.r.l.failed {
+			c.told[m.text] = c.r.now
+		}
+	}
+	for text, n := range absorbed {
+		if n > abandoned[text] {
+			c.Fatalf("%d submissions of %q were absorbed, and only %d abandoned", n, text, abandoned[text])
+		}
+	}
+	if j := c.r.job; j == nil && len(c.r.l.book.batch.effects) > 0 {
+		c.Fatalf("%d effects are left unsaid", len(c.r.l.book.batch.effects))
+	}
+}
+
+// finish lets the disk work and time pass: nobody waits for ever, and nothing is left over.
+func (c *chaos) finish() {
+	r := c.r
+	r.broken = nil
+	r.release(nil)
+	c.wait(2 * time.Hour)
+	if err := r.l.Writable(); err != nil {
+		c.Fatalf("not writable: %v", err)
+	}
+	for i, m := range r.messages {
+		if !c.ended[m.b] && len(m.answers) != 1 {
+			c.Fatalf("submission %d, %q, has %d answers", i, m.text, len(m.answers))
+		}
+	}
+	for _, b := range c.bindings {
+		b.endLeg()
+		if !c.ended[b] {
+			b.end(ByProxy)
+		}
+	}
+	c.wait(4 * time.Hour)
+	k := r.l.book
+	if len(k.sessions)+len(k.flights)+len(k.legs)+len(k.holds)+len(k.outstanding)+len(k.overdue)+len(k.index)+len(k.ids)+k.live != 0 {
+		c.Fatalf("left over: %d sessions, %d flights, %d legs, %d holds, %d outstanding, %d overdue, %d keys, %d ids, %d live", len(k.sessions), len(k.flights), len(k.legs),
+			len(k.holds), len(k.outstanding), len(k.overdue), len(k.index), len(k.ids), k.live)
+	}
+	if n := len(r.l.image.Live); n != 0 {
+		c.Fatalf("%d live records in the image", n)
+	}
+	if got := r.metric("smpponce_in_doubt"); got != 0 {
+		c.Fatalf("in doubt %v", got)
+	}
+}
