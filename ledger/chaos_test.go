@@ -40,7 +40,7 @@ func TestPromisesAreKeptWhateverFails(t *testing.T) {
 
 func (c *chaos) step() {
 	r := c.r
-	switch n := rapid.IntRange(0, 27).Draw(c.T, "step"); {
+	switch n := rapid.IntRange(0, 28).Draw(c.T, "step"); {
 	case n < 8:
 		c.submit()
 	case n < 13:
@@ -72,6 +72,8 @@ func (c *chaos) step() {
 		c.kill(false)
 	case n == 27:
 		c.kill(true)
+	case n == 28:
+		r.checkpoint()
 	}
 }
 

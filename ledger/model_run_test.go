@@ -26,7 +26,7 @@ func TestTheLedgerDoesWhatTheModelSays(t *testing.T) {
 		p.bind()
 		steps := rapid.IntRange(5, 60).Draw(t, "steps")
 		for range steps {
-			switch step := rapid.IntRange(0, 19).Draw(t, "step"); {
+			switch step := rapid.IntRange(0, 20).Draw(t, "step"); {
 			case step < 6:
 				p.submit()
 			case step < 10:
@@ -34,9 +34,10 @@ func TestTheLedgerDoesWhatTheModelSays(t *testing.T) {
 			case step < 13:
 				p.wait()
 			default:
-				[]func(){p.bind, p.end, p.endBoth, p.withdraw, p.finish, p.kill, p.bind}[step-13]()
+				[]func(){p.bind, p.end, p.endBoth, p.withdraw, p.finish, p.kill, p.bind, p.r.checkpoint}[step-13]()
 			}
 			p.m.check(p)
+			p.r.checkImage()
 		}
 	})
 }

@@ -2,10 +2,14 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 )
@@ -193,6 +197,30 @@ func (r *rig) release(err error) {
 		r.finish(err)
 	}
 	r.run()
+}
+
+// checkpoint makes the next batch bring one.
+func (r *rig) checkpoint() { r.l.journals = checkpointEvery }
+
+// checkImage compares the running image with what the disk would give after a kill.
+func (r *rig) checkImage() {
+	r.Helper()
+	if r.job != nil {
+		return
+	}
+	onDisk, err := r.disk.rebuild()
+	if err != nil {
+		r.Fatal(err)
+	}
+	if !sameImage(r.l.image, onDisk) {
+		r.Fatalf("image (-running +on disk):\n%s", cmp.Diff(r.l.image, onDisk, cmpopts.EquateEmpty()))
+	}
+}
+
+func sameImage(a, b *image) bool {
+	same := func(a, b *sessionState) bool { return *a == *b }
+	return a.Seq == b.Seq && a.At == b.At && a.Next == b.Next && maps.Equal(a.Live, b.Live) && slices.Equal(a.Recent, b.Recent) &&
+		maps.EqualFunc(a.Sessions, b.Sessions, same) && maps.Equal(a.Legs, b.Legs) && maps.Equal(a.Voided, b.Voided)
 }
 
 // wait lets d pass; each thing that falls due in it is done at its time.
