@@ -118,7 +118,8 @@ func (c *gosmppClient) run(ctx context.Context, messages []*pdu.SubmitSM) error 
 				c.answered()
 			}
 			if finished {
-				return session.Close()
+				_ = session.Close() // a last cut may have closed it
+				return nil
 			}
 			select {
 			case <-c.event:

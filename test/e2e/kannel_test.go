@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +26,7 @@ type kannel struct {
 	smsbox      string
 	dir         string
 	sendsms     string // host:port of smsbox
+	admin       string // host:port of bearerbox
 	boxes       string // host:port of bearerbox, for smsbox
 	application string // URL for reports
 	running     map[string]*exec.Cmd
@@ -64,7 +67,6 @@ func startKannel(t *testing.T, smsc string) *kannel {
 			for _, f := range []string{"bearerbox.log", "smsbox.log"} {
 				b, _ := os.ReadFile(filepath.Join(k.dir, f))
 				t.Logf("%s ends with:\n%s", f, b[max(0, len(b)-3000):])
-				_ = os.WriteFile("/tmp/kannel-"+f, b, 0o600)
 			}
 		}
 	})
@@ -90,7 +92,8 @@ func (k *kannel) configure(smsc string) {
 	ports := free(k.t, 3)
 	k.sendsms, k.boxes = ports[0], ports[1]
 	_, sendsmsPort, _ := net.SplitHostPort(k.sendsms)
-	_, adminPort, _ := net.SplitHostPort(ports[2])
+	k.admin = ports[2]
+	_, adminPort, _ := net.SplitHostPort(k.admin)
 	_, boxPort, _ := net.SplitHostPort(k.boxes)
 	text := fmt.Sprintf(`
 group = core
@@ -229,6 +232,23 @@ func (k *kannel) submit(n int) {
 			}
 		}
 		k.pause(ctx, "smsbox to take messages")
+	}
+}
+
+// emptied waits until bearerbox has nothing in its store: everything was answered.
+func (k *kannel) emptied() {
+	k.t.Helper()
+	ctx := bounded(k.t)
+	for {
+		r, err := http.Get("http://" + k.admin + "/status.txt?password=secret")
+		if err == nil {
+			b, _ := io.ReadAll(r.Body)
+			_ = r.Body.Close()
+			if strings.Contains(string(b), "store size 0") {
+				return
+			}
+		}
+		k.pause(ctx, "bearerbox to have sent everything")
 	}
 }
 

@@ -61,7 +61,6 @@ func newProxy(t *testing.T, upstream string, env ...string) *proxy {
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
-			_ = os.WriteFile("/tmp/proxy.log", []byte(p.tail(1000000)), 0o600)
 			t.Log("the proxy's last lines:\n" + p.tail(40))
 		}
 	})
