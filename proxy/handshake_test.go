@@ -3,11 +3,9 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net"
 	"net/netip"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +13,6 @@ import (
 	proxyproto "github.com/pires/go-proxyproto"
 
 	"smpponce/ledger"
-	"smpponce/test/memnet"
 	"smpponce/test/wire"
 )
 
@@ -262,91 +259,6 @@ func TestAnESMEThatLeavesWhileTheLedgerLearnsOfItIsClosedThereToo(t *testing.T) 
 	})
 }
 
-// refuse binds once from an address, is refused, and says how long that took.
-func (r *rig) refuse(from string, status uint32) time.Duration {
-	r.t.Helper()
-	start, esme := time.Now(), r.dialFrom(from)
-	esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "wrong", ""))
-	smsc := r.accept()
-	smsc.send(wire.New(wire.BindTransceiver|wire.Response, status, smsc.next().Sequence(), nil))
-	smsc.wantEnd()
-	_ = smsc.Close()
-	if got := esme.want(wire.BindTransceiver | wire.Response); got.Status() != status {
-		r.t.Fatalf("status %#x, want %#x", got.Status(), status)
-	}
-	took := time.Since(start)
-	esme.wantEnd()
-	_ = esme.Close()
-	return took
-}
-
-func TestRefusedBindsAreToldWithAGrowingDelayPerSource(t *testing.T) {
-	inBubble(t, nil, func(r *rig) {
-		for i, want := range []time.Duration{250, 500, 1000, 2000, 4000, 8000, 16000, 30000, 30000} {
-			if took := r.refuse("10.1.1.1:4000", wire.BindFailed); took != want*time.Millisecond {
-				t.Errorf("refusal %d was told after %v, want %v", i, took, want*time.Millisecond)
-			}
-		}
-		if took := r.refuse("10.1.1.2:4000", wire.BindFailed); took != firstPenalty {
-			t.Errorf("the refusal of another source was told after %v, want %v", took, firstPenalty)
-		}
-		if took := r.refuse("10.1.1.1:4000", wire.AlreadyBound); took != 0 {
-			t.Errorf("ESME_RALYBND was told after %v, want at once", took)
-		}
-		start := time.Now()
-		esme, _ := r.bound() // from the same source
-		if took := time.Since(start); took != 0 {
-			t.Errorf("a good bind took %v, want no delay", took)
-		}
-		_ = esme.Close()
-		time.Sleep(penaltyMemory)
-		if took := r.refuse("10.1.1.1:4000", wire.BindFailed); took != firstPenalty {
-			t.Errorf("later a refusal was told after %v, want %v", took, firstPenalty)
-		}
-	})
-}
-
-func TestAnSMSCThatDropsTheConnectionInsteadOfRefusingCountsAsARefusal(t *testing.T) {
-	inBubble(t, nil, func(r *rig) {
-		for _, want := range []time.Duration{firstPenalty, 2 * firstPenalty} {
-			start, esme := time.Now(), r.dial()
-			esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "wrong", ""))
-			_ = r.accept().Close()
-			esme.wantEnd()
-			if took := time.Since(start); took != want {
-				t.Errorf("closed after %v, want %v", took, want)
-			}
-			_ = esme.Close()
-		}
-	})
-}
-
-func TestPenaltiesAreBounded(t *testing.T) {
-	var p penalties
-	now := time.Now()
-	for i := range maxSources + 10 {
-		addr := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
-		p.failed(sourceOf(memnet.Addr(netip.AddrPortFrom(addr, 1).String())), now)
-	}
-	if len(p.sources) > maxSources {
-		t.Errorf("%d sources are kept, want at most %d", len(p.sources), maxSources)
-	}
-}
-
-func TestASourceIsAnIPv4AddressOrAnIPv6Network(t *testing.T) {
-	for from, want := range map[string]string{
-		"10.1.1.1:4000":               "10.1.1.1",
-		"[::ffff:10.1.1.1]:4000":      "10.1.1.1",
-		"[2001:db8:1:2:3:4:5:6]:4000": "2001:db8:1:2::/64",
-		"[fe80::1%eth0]:4000":         "fe80::/64",
-		"pipe":                        "pipe",
-	} {
-		if got := sourceOf(memnet.Addr(from)); got != want {
-			t.Errorf("the source of %s is %s, want %s", from, got, want)
-		}
-	}
-}
-
 func TestTheProxyHeaderIsBelievedFromConfiguredNetworksOnly(t *testing.T) {
 	inBubble(t, func(o *Options) {
 		o.ProxyProtocolFrom = []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}
@@ -379,95 +291,4 @@ func TestTheProxyHeaderIsBelievedFromConfiguredNetworksOnly(t *testing.T) {
 		esme.want(wire.GenericNack)
 		esme.wantEnd()
 	})
-}
-
-func TestMoreConnectionsThanMaxSessionsAreClosedAtOnce(t *testing.T) {
-	inBubble(t, func(o *Options) { o.MaxSessions = 2 }, func(r *rig) {
-		esme, smsc := r.bound()
-		idle := r.dial() // unbound ones count
-		synctest.Wait()
-		over := r.dial()
-		over.wantEnd()
-		if got := r.value("smpponce_binds_total", "result", "over_limit"); got != 1 {
-			t.Errorf("%v counted, want 1", got)
-		}
-		_ = idle.Close()
-		synctest.Wait()
-		// A leg that drains takes no place from its client's next session.
-		esme.send(submitFrame(1, "unanswered"))
-		smsc.want(wire.SubmitSM)
-		_ = esme.Close()
-		synctest.Wait()
-		r.bound()
-		r.bound()
-	})
-}
-
-// failing is a listener whose first accepts fail as they do without descriptors.
-type failing struct {
-	net.Listener
-	left int
-}
-
-func (l *failing) Accept() (net.Conn, error) {
-	if l.left > 0 {
-		l.left--
-		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
-	}
-	return l.Listener.Accept()
-}
-
-func TestAnAcceptThatFailsIsTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var network memnet.Network
-		p, err := New(Options{Upstream: []string{"smsc:1"}, Dial: network.Dial, AccountOf: func(string) Account { return Account{Mode: Off} }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		served := make(chan error)
-		l := &failing{network.Listen("proxy:2775"), 20}
-		go func() { served <- p.Serve(context.Background(), l) }()
-		start := time.Now()
-		c, err := network.DialFrom(context.Background(), "10.1.1.1:1", "proxy:2775")
-		if err != nil {
-			t.Fatal(err)
-		}
-		esme := newPeer(t, "ESME", c)
-		esme.send(wire.New(wire.EnquireLink, 0, 1, nil))
-		esme.want(wire.EnquireLink | wire.Response)
-		if took := time.Since(start); took < 5*time.Second || took > 20*time.Second {
-			t.Errorf("20 failures took %v, want pauses that grow to a second", took)
-		}
-		_ = esme.Close()
-		if err := p.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestNewNamesAllThatIsMissing(t *testing.T) {
-	_, err := New(Options{})
-	if err == nil || !strings.Contains(err.Error(), "Upstream") || !strings.Contains(err.Error(), "AccountOf") {
-		t.Errorf("got %v, want both faults", err)
-	}
-}
-
-func TestServeAfterShutdownIsAnError(t *testing.T) {
-	p, err := New(Options{Upstream: []string{"smsc:1"}, AccountOf: func(string) Account { return Account{Mode: Off} }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Shutdown(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	l := new(memnet.Network).Listen("proxy:1")
-	if err := p.Serve(context.Background(), l); err == nil {
-		t.Error("Serve gave no error")
-	}
-	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the listener gives %v, want it closed", err)
-	}
 }
