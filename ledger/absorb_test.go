@@ -299,3 +299,18 @@ func TestASweepForgetsNothingThatTheEndOfItsSessionWouldAbandon(t *testing.T) {
 	s.end(Reset)
 	r.bind("acme").submit("A").isForwarded(0).isAnswered("77", Replay)
 }
+
+// A session that ends while the answer it is to get is still being committed was told nothing: a repeat in the next session must be
+// found abandoned before the commit is through.
+func TestAnAnswerThatIsBeingCommittedWhenItsSessionEndsWasNotGiven(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	m := s.submit("A")
+	r.hang = true
+	m.accept("77")
+	s.end(Reset)
+	s = r.bind("acme")
+	again := s.submit("A")
+	r.release(nil)
+	again.isForwarded(0).isAnswered("77", Replay)
+}

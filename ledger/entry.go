@@ -18,7 +18,7 @@ type session struct {
 	canSubmit bool
 	ended     Time     // 0: bound
 	again     Time     // the first moment, at or after ended, at which the account could submit; 0: not yet
-	claims    []*Claim // unanswered
+	claims    []*Claim // whose answers have not been given
 }
 
 // bound is false for none.

@@ -241,6 +241,9 @@ func (l *Ledger) say(effects []effect, now Time) {
 		case e.forward != 0:
 			l.book.hand(e.claim, e.forward, now)
 		case e.answer != nil:
+			if s := e.claim.session; s != nil {
+				s.leave(e.claim)
+			}
 			e.claim.Waiter.Answer(*e.answer)
 		case e.over != nil:
 			e.over()

@@ -43,7 +43,12 @@ func (b *book) closeSession(id SessionID, end *End, now Time) {
 
 	unanswered := len(s.claims)
 	for _, c := range slices.Clone(s.claims) {
-		b.abandon(c)
+		if c.answer == nil {
+			b.abandon(c)
+			continue
+		}
+		s.leave(c)
+		b.reopen(c.answer.Ticket, now, true) // it is still being committed, and nobody is there to hear it
 	}
 	lost := 0
 	for i := range end.Answers {

@@ -46,6 +46,7 @@ type Claim struct {
 	tried   bool     // an attempt of its own was handed over: it may have been accepted
 	until   Time     // end of its hold; 0: not held
 	decided Time     // when its verdict was reached
+	answer  *Answer  // decided, and to be given after the commit
 }
 
 // Waiter is told what becomes of a claim. Both methods are called on the ledger's goroutine and must not block.

@@ -30,10 +30,9 @@ func (b *book) give(c *Claim, r *Response, v Verdict, now Time) {
 	b.reply(c, a)
 }
 
-// reply says the answer after the next commit.
+// reply says the answer after the next commit. Until then the claim stays with its session, whose end would take the answer back.
 func (b *book) reply(c *Claim, a *Answer) {
-	c.session.leave(c)
-	c.attempt, c.until = 0, 0
+	c.attempt, c.until, c.answer = 0, 0, a
 	b.tell(effect{claim: c, answer: a})
 }
 
