@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -23,7 +24,7 @@ type store struct {
 	sync SyncMode
 	path string
 	// syncs counts syncs, for the test of the write order.
-	syncs int
+	syncs atomic.Int64
 }
 
 // Keys. Numbers are spread by a bijection, so that compaction meets expired and live entries everywhere alike;
@@ -138,7 +139,7 @@ func (s *store) synced(b *batch) bool {
 }
 
 func (s *store) flush() error {
-	s.syncs++
+	s.syncs.Add(1)
 	return s.db.Sync()
 }
 
