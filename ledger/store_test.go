@@ -165,4 +165,3 @@ func TestKeysAreSpreadAndNeverAlike(t *testing.T) {
 		t.Errorf("1000 numbers in a row share %d first bytes: compaction would meet none that expired", len(first))
 	}
 }
-
