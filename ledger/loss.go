@@ -16,20 +16,17 @@ func answerLost(a *Answered, e *End, unanswered bool, settle time.Duration) bool
 	if e.How == Unbound {
 		return false
 	}
+	// A client that has read all its answers and closes, on a receipt that it leaves unread, resets the leg. One with submissions
+	// unanswered had not come to its end.
+	explained := e.How == Reset && e.DeliverUnanswered && !unanswered
 	if !a.Acked {
-		// A client that read its answer and closes on a receipt which it leaves unread resets the leg, within this time
-		// before its acknowledgement left.
-		explained := e.How == Reset && e.DeliverUnanswered
+		// The close may come before the delayed acknowledgement does.
 		return !explained || a.At == 0 || e.At.Sub(a.At) > e.RoundTrip+delayedAck
 	}
 	if e.How == ByProxy || e.At.Sub(a.At) > settle {
 		return false
 	}
-	broke := unanswered
-	if e.How == Reset {
-		// A receipt that lies unread in the client's socket turns its close into a reset.
-		broke = !e.DeliverUnanswered
-	}
+	broke := unanswered || e.How == Reset && !explained
 	read := e.LastSubmission > a.At.Add(e.RoundTrip+readMargin) || e.LastProbe > a.At
 	return broke && !read
 }

@@ -26,6 +26,7 @@ func TestAnswerLost(t *testing.T) {
 		{name: "(i) though a deliver_sm is unanswered", end: End{How: Reset, DeliverUnanswered: true}, unacked: true, want: true},
 		{name: "(i) not where that explains a reset and the acknowledgement may just be late",
 			end: End{How: Reset, DeliverUnanswered: true, At: sec(10).Add(trip + delayedAck)}, unacked: true, want: false},
+		{name: "(i) but not where others are unanswered", end: End{How: Reset, DeliverUnanswered: true, At: sec(10).Add(trip + delayedAck)}, unacked: true, unanswered: true, want: true},
 		{name: "(i) however late the acknowledgement of a leg may be that was reset for no such reason", end: End{How: Reset, At: sec(10) + 1}, unacked: true, want: true},
 		{name: "never after an unbind", end: End{How: Unbound}, unacked: true, unanswered: true, want: false},
 
@@ -33,7 +34,7 @@ func TestAnswerLost(t *testing.T) {
 		{name: "(ii) a reset when settle is just over", end: End{How: Reset, At: sec(11)}, want: true},
 		{name: "(ii) a reset after settle", end: End{How: Reset, At: sec(11) + 1}, want: false},
 		{name: "(ii) a reset that an unanswered deliver_sm explains", end: End{How: Reset, DeliverUnanswered: true}, want: false},
-		{name: "(ii) a reset that it explains, with others unanswered", end: End{How: Reset, DeliverUnanswered: true}, unanswered: true, want: false},
+		{name: "(ii) it explains no reset of a client that has others unanswered", end: End{How: Reset, DeliverUnanswered: true}, unanswered: true, want: true},
 		{name: "(ii) a FIN while others are unanswered", end: End{How: Closed}, unanswered: true, want: true},
 		{name: "(ii) a FIN while none is unanswered", end: End{How: Closed}, want: false},
 		{name: "(ii) a FIN while others are unanswered, after settle", end: End{How: Closed, At: sec(11) + 1}, unanswered: true, want: false},
