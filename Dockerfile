@@ -5,7 +5,8 @@ COPY go.mod go.sum ./
 RUN go mod download && go mod verify
 COPY . .
 ARG VERSION=devel
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /out/smpponce ./cmd/smpponce
+ARG REVISION=
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$REVISION" -o /out/smpponce ./cmd/smpponce
 # An empty folder, to be copied together with its owner.
 RUN mkdir /out/ledger
 

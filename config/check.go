@@ -129,6 +129,9 @@ var noReference = map[Tag]string{
 
 const userMessageReference Tag = 0x0204
 
+// SMPP 3.4, 5.3.2: tags for SMSC vendors.
+const firstVendorTag, lastVendorTag Tag = 0x1400, 0x3FFF
+
 func (k checker) requestIDs(tags []Tag) {
 	const setting = "dedup.request_id_tlvs"
 	seen := map[Tag]bool{}
@@ -141,6 +144,11 @@ func (k checker) requestIDs(tags []Tag) {
 	if origin, given := k.l.origins[k.prefix+setting]; given && seen[userMessageReference] {
 		k.l.warn(k.prefix+setting, origin, "0x0204 (user_message_reference) has 16 bits, so its values come again after 65,536 messages: "+
 			"keep dedup.window shorter than the client needs for those")
+	}
+	for _, t := range tags {
+		if origin, given := k.l.origins[k.prefix+setting]; given && (t < firstVendorTag || t > lastVendorTag) && t != userMessageReference {
+			k.l.warn(k.prefix+setting, origin, "%s lies outside the tags that SMPP leaves to providers (0x1400 to 0x3FFF): hexadecimal tags are written with 0x", t)
+		}
 	}
 }
 

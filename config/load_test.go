@@ -155,6 +155,8 @@ func TestSettingsThatWorkButAreHardlyMeantAreWarnedOf(t *testing.T) {
 			"recognised: set one of them, or dedup.mode: off",
 		"dedup: {request_id_tlvs: [0x0204]}": "settings:2:26: dedup.request_id_tlvs: 0x0204 (user_message_reference) has 16 bits, so its " +
 			"values come again after 65,536 messages: keep dedup.window shorter than the client needs for those",
+		"dedup: {request_id_tlvs: [1402]}": "settings:2:26: dedup.request_id_tlvs: 0x057A lies outside the tags that SMPP leaves to providers " +
+			"(0x1400 to 0x3FFF): hexadecimal tags are written with 0x",
 	} {
 		_, warnings, err := Load(Sources{File: []byte(upstream + file)})
 		if err != nil || len(warnings) != 1 || warnings[0].String() != want {

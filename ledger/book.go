@@ -256,7 +256,7 @@ func (b *book) announce(c *Claim, e *entry, d *Decision) {
 	}
 	b.log.Info("resubmission",
 		zap.String("account", e.Account), zap.String("request_key", e.Key.String()), zap.String("key", e.Key.Kind()),
-		zap.Stringer("verdict", d.Verdict), zap.Stringer("reason", d.Reason), zap.Stringer("abandoned_by", d.Rule),
+		zap.Stringer("verdict", d.Verdict), zap.Stringer("mode", e.account.policy.Mode), zap.Stringer("reason", d.Reason), zap.Stringer("abandoned_by", d.Rule),
 		zap.Stringer("state", state), zap.Uint64("attempt", uint64(last.Number)), zap.Bool("resent_in_doubt", d.Resent),
 		zap.ByteString("esme_message_id", told), zap.ByteString("smsc_message_id", last.ID),
 		zap.Stringer("session", c.Session), zap.Uint32("sequence_number", c.Sequence), zap.String("destination", c.Masked))

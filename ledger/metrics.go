@@ -82,6 +82,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	for s := range stateEnds {
 		m.outcomes[s] = outcomes.WithLabelValues(s.String())
 	}
+	for _, e := range []Evidence{ByResponse, ByLate} {
+		m.settled(e)
+	}
 	for _, op := range []string{"commit", "checkpoint", "read", "open", "space"} {
 		m.failures.WithLabelValues(op)
 	}

@@ -10,6 +10,8 @@ const (
 	Observe             // verdicts are counted and recorded, and everything is forwarded
 )
 
+func (m Mode) String() string { return [...]string{"enforce", "observe"}[m] }
+
 // DoubtPolicy says what becomes of the resubmission of a request whose acceptance nobody knows.
 type DoubtPolicy uint8
 

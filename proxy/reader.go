@@ -159,7 +159,7 @@ func (s *session) tell(l *leg) {
 		case tellFinished:
 			s.p.o.Ledger.Finished(s.systemID, c.note.id, c.note.final)
 		case tellOpened:
-			s.log.Info("session opened", zap.Stringer("ledger_session", s.id))
+			s.log.Info("session opened", zap.Stringer("session", s.id))
 		}
 	}
 	clear(l.calls)

@@ -6,8 +6,11 @@ import (
 	"runtime/debug"
 )
 
-// version is set when a release is built: -ldflags "-X main.version=1.2.3".
-var version = "devel"
+// Both are set when a release is built where there is no repository: -ldflags "-X main.version=1.2.3 -X main.commit=…".
+var (
+	version = "devel"
+	commit  = ""
+)
 
 // versionCmd is `smpponce version`.
 type versionCmd struct{}
@@ -20,6 +23,9 @@ func (versionCmd) Run(out output) error {
 
 // revision is the commit that the binary was built from, where the build knew it.
 func revision() string {
+	if commit != "" {
+		return commit
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
