@@ -54,7 +54,7 @@ func (c *demoCmd) Run(out output) error {
 func explain(w io.Writer, c *demoCmd) {
 	fmt.Fprintf(w, `A client means to send %d different messages, with a window of %d. Where its connection is lost it reconnects and sends
 again what was unanswered; what is unanswered for %v it sends again at once. Real clients do so. Three things go wrong on the way (seed %d):
-  - the client's connection is cut %d times, at random moments, with answers lost;
+  - the client's connection is cut %d times, at random moments, with answers lost, and then some more while receipts come;
   - the SMSC ends the connection now and then: it answers what it took, and takes nothing more of what is on its way;
   - it answers some messages later than the client waits.
 Not shown is an SMSC that accepts a message and dies without an answer. Such a message is in doubt: nobody can know whether to send

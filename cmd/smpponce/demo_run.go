@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	demoCuts     = 20
+	demoCuts     = 20 // while messages are sent
+	demoLastCuts = 3  // while receipts come
 	demoWindow   = 10
 	demoPatience = 2 * time.Second // the client's own response timer; smpponce is told 500 ms less
 	demoLate     = 3 * time.Second // longer than demoPatience
@@ -36,7 +37,7 @@ func (c *demoCmd) once(ctx context.Context, out output, proxied bool) (demoResul
 		r.name = "through smpponce"
 	}
 	fmt.Fprintf(out.stdout, "%s:\n", r.name)
-	server, err := smsc.Start(smsc.Options{AnswerDelay: 5 * time.Millisecond, Script: demoFaults(c.Messages, &r), Receipts: &smsc.Receipts{}})
+	server, err := smsc.Start(smsc.Options{Script: demoFaults(c.Messages, &r), Receipts: &smsc.Receipts{Held: true}})
 	if err != nil {
 		return r, err
 	}
@@ -53,7 +54,7 @@ func (c *demoCmd) once(ctx context.Context, out output, proxied bool) (demoResul
 	}
 	relay, err := cut.Start(cut.Options{
 		Target: target, Seed: c.Seed, Cuts: demoCuts, Spread: 10 * time.Millisecond,
-		Min: int64(c.Messages) * 2, Max: int64(c.Messages) * 20, // a message costs about 350 octets
+		Min: int64(c.Messages), Max: int64(c.Messages) * 9, // a message and its answer cost about 150 octets
 	})
 	if err != nil {
 		return r, err
@@ -63,7 +64,7 @@ func (c *demoCmd) once(ctx context.Context, out output, proxied bool) (demoResul
 	client := esme.NewClient(esme.Options{
 		Address: relay.Addr(), SystemID: "demo", Window: demoWindow, ReconnectDelay: 50 * time.Millisecond,
 		ResponseTimeout: demoPatience, RetryDelay: 200 * time.Millisecond, ReceiptWait: 5 * time.Second,
-	}, progress(out.stdout, c.Messages, relay))
+	}, c.progress(out.stdout, server, relay))
 	err = client.Run(ctx, demoMessages(c.Messages))
 
 	counts, totals := server.Counts(), client.Totals()
@@ -88,14 +89,16 @@ func demoMessages(n int) []wire.Message {
 
 // demoFaults lets the SMSC end the connection at every 100th message of the first half, and answer late at every 100th of the
 // second: before an orderly end the SMSC answers what it took, and would wait for late answers of its own. It goes by the message
-// and not by the order of arrival, so both runs have the same faults; a message that comes again has none.
+// and not by the order of arrival, so both runs have the same faults; a message that comes again has none. Ordinary answers take 2 to
+// 12 ms, and so come one by one.
 func demoFaults(meant int, r *demoResult) smsc.Script {
 	met := map[string]bool{}
 	return func(s smsc.Submission) smsc.Plan {
 		text := string(s.Message.Text)
 		n, err := strconv.Atoi(strings.TrimPrefix(text, demoText))
+		usual := smsc.Plan{Delay: time.Duration(2+s.N*7%11) * time.Millisecond}
 		if err != nil || met[text] {
-			return smsc.Plan{}
+			return usual
 		}
 		met[text] = true
 		switch {
@@ -106,18 +109,22 @@ func demoFaults(meant int, r *demoResult) smsc.Script {
 			r.late++
 			return smsc.Plan{Delay: demoLate}
 		}
-		return smsc.Plan{}
+		return usual
 	}
 }
 
-// progress prints a line a second while answers come.
-func progress(w io.Writer, meant int, relay *cut.Relay) func(esme.Totals) {
+// progress prints a line a second while answers come. With the last answer the SMSC begins to send receipts.
+func (c *demoCmd) progress(w io.Writer, server *smsc.Server, relay *cut.Relay) func(esme.Totals) {
 	next := time.Now().Add(time.Second)
 	return func(t esme.Totals) {
+		if t.Answered+t.Rejected == c.Messages {
+			relay.More(demoLastCuts)
+			server.Release()
+		}
 		if time.Now().Before(next) {
 			return
 		}
 		next = time.Now().Add(time.Second)
-		fmt.Fprintf(w, "  %d of %d answered, %d sent again, %d connections lost (%d cut)\n", t.Answered, meant, t.Resubmitted, t.Lost, relay.Cuts())
+		fmt.Fprintf(w, "  %d of %d answered, %d sent again, %d connections lost (%d cut)\n", t.Answered, c.Messages, t.Resubmitted, t.Lost, relay.Cuts())
 	}
 }
