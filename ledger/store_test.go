@@ -42,7 +42,7 @@ func TestTheStoreRebuildsWhatWasCheckpointedAndWhatCameAfter(t *testing.T) {
 		t.Fatalf("an empty store gives %+v, %v", m, err)
 	}
 	pieces := uint64(0)
-	for seq := uint64(1); seq <= 300; seq++ {
+	for seq := uint64(1); seq <= 200; seq++ {
 		b := &batch{journal: journal{Seq: seq, At: sec(float64(seq)), First: Number(seq * 10), Opened: 3, Closed: []liveRecord{{Number: Number(seq*10 - 9)}}}}
 		if seq%20 == 0 {
 			b.Opened = 9000 // and so the next checkpoint has several pieces
