@@ -323,7 +323,7 @@ func (p *pair) await(err error) {
 }
 
 // patience is how long a client that saw FIN has to close.
-const patience = 5 * time.Second
+const patience = time.Second
 
 // giveBack returns a planned cut that the connection's end forestalled.
 func (p *pair) giveBack() {

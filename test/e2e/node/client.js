@@ -18,7 +18,8 @@ let sessions = 0;
 
 function connect() {
   sessions++;
-  const session = smpp.connect({host, port});
+  // node-smpp does not notice FIN behind half a PDU: its probe does.
+  const session = smpp.connect({host, port, auto_enquire_link_period: 200});
   const flying = new Set();
   let bound = false;
 
