@@ -94,6 +94,10 @@ func (b *book) reopen(t *Ticket, now Time, unread bool) {
 		e.Standing.Lost = now
 	}
 	b.revive(e)
+	if e.volatile {
+		b.unsaved[e] = struct{}{}
+		return
+	}
 	l := e.home()
 	l.At, l.Unread = e.Standing.Lost, unread
 	b.batch.markLive(l)
