@@ -3,6 +3,7 @@ package ledger
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,6 +23,10 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(childPath); path != "" {
 		runChild(path)
 		return
+	}
+	flag.Parse()
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		f.Value.Set("300")
 	}
 	os.Exit(m.Run())
 }

@@ -162,6 +162,11 @@ func TestAResubmissionAfterABreakIsAnsweredWithTheFirstID(t *testing.T) {
 func TestWhatAnEarlierProcessLeftUnansweredIsInDoubt(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(t, dir)
+	o.PolicyOf = func(string) Policy {
+		p := testPolicy()
+		p.HoldTimeout = 20 * time.Millisecond
+		return p
+	}
 	l := open(t, o)
 	a := newESME(t, l, "acme")
 	for i := range 100 {

@@ -104,3 +104,17 @@ func TestObserveHoldsNobodyWhenAnAttemptFallsInDoubt(t *testing.T) {
 	m.waits().accept("77")
 	m.isAnswered("77", Forward)
 }
+
+func TestAnAnswerThatIsLostDuringBypassIsWrittenDownAfterIt(t *testing.T) {
+	r := newRig(t, func(o *Options, _ *Policy) { o.Bypass = true })
+	s := r.bind("acme")
+	r.broken = errDisk
+	s.submit("first").isForwarded(1)
+	m := s.submit("A").isForwarded(1)
+	m.accept("77")
+	s.end(Reset, m.unacked())
+	r.broken = nil
+	r.wait(retryEvery)
+	r.kill(time.Second)
+	r.bind("acme").submit("A").isForwarded(0).isAnswered("77", Replay)
+}
