@@ -229,7 +229,8 @@ func (l *Ledger) Settle(n Number, r Response) {
 // Undelivered says that an answer could not be given: its ESME leg was gone.
 func (l *Ledger) Undelivered(t *Ticket) {
 	if t != nil {
-		l.queue.add(event{kind: undelivered, ticket: t})
+		// The end of its session, and a repeat in another, may be waiting: they were told while the answer was.
+		l.queue.addFirst(event{kind: undelivered, ticket: t})
 	}
 }
 

@@ -50,6 +50,7 @@ type event struct {
 type queue struct {
 	mu     sync.Mutex
 	events []event       // guarded by mu
+	first  []event       // guarded by mu: what must be known before any of them
 	closed bool          // guarded by mu
 	signal chan struct{} // holds a token while there is something to take
 }
@@ -64,6 +65,23 @@ func (q *queue) add(e event) {
 	if first {
 		q.wake()
 	}
+}
+
+// addFirst puts an event before all that wait, taken or not.
+func (q *queue) addFirst(e event) {
+	q.mu.Lock()
+	q.first = append(q.first, e)
+	q.mu.Unlock()
+	q.wake()
+}
+
+// takeFirst takes those events.
+func (q *queue) takeFirst() []event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	first := q.first
+	q.first = nil
+	return first
 }
 
 func (q *queue) wake() {

@@ -49,6 +49,9 @@ func (l *Ledger) run() {
 // take handles the events that wait, until the open batch is full. While commits fail it does not stop: what was forwarded is
 // still answered.
 func (l *Ledger) take(now Time) (closing bool) {
+	for _, e := range l.queue.takeFirst() {
+		l.handle(&e, now)
+	}
 	for l.failed || !l.book.batch.full() {
 		if l.taken == len(l.events) {
 			clear(l.events)
