@@ -119,7 +119,10 @@ func TestEveryTryAfterARejectionIsForwardedAndItsStatusRelayed(t *testing.T) {
 // FIELD: a storm of 5,000 repeats in a burst after an outage.
 func TestAStormOfRepeatsCostsNoDuplicateNoLossAndLittle(t *testing.T) {
 	const storm = 5000
-	s := stage.Open(t, func(set *stage.Settings) { set.Loopback, set.Proxy.MaxPending = true, storm })
+	s := stage.Open(t, func(set *stage.Settings) {
+		set.Loopback, set.Proxy.MaxPending = true, storm
+		set.Policy.Settle, set.Account.Settle = patience, patience // the client takes longer than a second to fall over
+	})
 	defer s.Close()
 	message := func(i int) wire.Message { return stage.Message(fmt.Sprint("message ", i)) }
 	esme, smsc := s.Bound("acme")
@@ -315,7 +318,9 @@ func TestAnSMSCThatAnswersNothingButProbesIsVisible(t *testing.T) {
 }
 
 // probed has the default keepalive.
-func probed(set *stage.Settings) { set.Proxy.KeepaliveInterval, set.Proxy.KeepaliveTimeout = 30*time.Second, 10*time.Second }
+func probed(set *stage.Settings) {
+	set.Proxy.KeepaliveInterval, set.Proxy.KeepaliveTimeout = 30*time.Second, 10*time.Second
+}
 
 // keepAlive answers every probe, until the connections end.
 func keepAlive(peers ...*stage.Peer) {

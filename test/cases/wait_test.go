@@ -2,11 +2,10 @@ package cases
 
 import (
 	"net"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"smpponce/test/cases/stage"
 )
@@ -36,12 +35,11 @@ func lies(t testing.TB, p *stage.Peer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "something lies in the ESME's socket", func() bool {
-		waiting := 0
-		_ = raw.Control(func(fd uintptr) { waiting, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return waiting > 0
+	eventually(t, "something lies in the ESME's socket", func() (waits bool) {
+		_ = raw.Control(func(fd uintptr) {
+			n, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK)
+			waits = err == nil && n > 0
+		})
+		return waits
 	})
 }

@@ -36,11 +36,12 @@ func (s *Stage) peer(name string, c net.Conn) *Peer {
 	if _, ok := c.(*memnet.Conn); ok {
 		p.patience = fakePatience
 	}
+	s.peers = append(s.peers, p)
 	return p
 }
 
 // Address is where ESMEs dial.
-func (s *Stage) Address() string { return s.listener.Addr().String() }
+func (s *Stage) Address() string { return s.address }
 
 // Dial connects as an ESME.
 func (s *Stage) Dial() *Peer {

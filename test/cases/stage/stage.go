@@ -73,8 +73,9 @@ type Stage struct {
 
 	settings Settings
 	smsc     net.Listener
-	listener net.Listener
+	address  string // where ESMEs dial
 	served   chan error
+	peers    []*Peer // a socket that nobody refers to is closed by the collector
 	mu       sync.Mutex
 	conns    []*memnet.Conn // in memory: every end
 }
@@ -111,6 +112,22 @@ func Open(t testing.TB, set func(*Settings)) *Stage {
 	return s
 }
 
+// Around sets peers around a proxy that runs elsewhere: the program itself. It is to dial Upstream; At says where it
+// listens.
+func Around(t testing.TB) *Stage {
+	t.Helper()
+	s := &Stage{T: t, settings: Settings{Loopback: true}}
+	s.smsc = s.loopback()
+	t.Cleanup(func() { _ = s.smsc.Close() })
+	return s
+}
+
+// Upstream is the SMSC's address.
+func (s *Stage) Upstream() string { return s.smsc.Addr().String() }
+
+// At says where ESMEs are to dial from now on.
+func (s *Stage) At(address string) { s.address = address }
+
 // dialled keeps every connection so that Kill can end it.
 func (s *Stage) dialled(address string, dialer, accepted *memnet.Conn) {
 	s.mu.Lock()
@@ -119,6 +136,14 @@ func (s *Stage) dialled(address string, dialer, accepted *memnet.Conn) {
 	if s.Dialled != nil {
 		s.Dialled(address == proxyAddress, dialer, accepted)
 	}
+}
+
+func (s *Stage) listen() net.Listener {
+	s.T.Helper()
+	if s.settings.Loopback {
+		return s.loopback()
+	}
+	return s.Net.Listen(proxyAddress)
 }
 
 func (s *Stage) loopback() net.Listener {
@@ -162,13 +187,9 @@ func (s *Stage) start() {
 		s.T.Fatal(err)
 	}
 	s.Proxy = p
-	if set.Loopback {
-		s.listener = s.loopback()
-	} else {
-		s.listener = s.Net.Listen(proxyAddress)
-	}
-	s.served = make(chan error, 1)
-	go func() { s.served <- p.Serve(context.Background(), s.listener) }()
+	listener := s.listen()
+	s.address, s.served = listener.Addr().String(), make(chan error, 1)
+	go func() { s.served <- p.Serve(context.Background(), listener) }()
 }
 
 // Close ends the proxy, at once, and then the ledger.
