@@ -51,7 +51,7 @@ function connect() {
       answered = true;
       console.log('answered');
     }
-    if (answered && Object.values(ids).every((id) => receipts[id])) {
+    if (bound && answered && Object.values(ids).every((id) => receipts[id])) {
       bound = false;
       session.unbind(() => {
         console.log(JSON.stringify({ids, receipts, refused, sent, sessions}));
