@@ -41,6 +41,7 @@ func wantForwarded(s *stage.Stage, esme, smsc *stage.Peer, m wire.Message, id st
 
 // CASES 13. Unanswered for client_timeout, it counts as abandoned anew then: the window is over a minute later.
 func TestWhatOneBindOfAPoolLeftIsForgottenThoughThatBindNeverComesBack(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		pause     time.Duration
 		forwarded bool
@@ -65,6 +66,7 @@ func TestWhatOneBindOfAPoolLeftIsForgottenThoughThatBindNeverComesBack(t *testin
 
 // CASES 14. FIELD: C is gone for two minutes, and then for as long as content_limit allows.
 func TestOnlyABindThatCanSubmitStartsTheWindowOfWhatWasLeft(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		away      time.Duration
 		forwarded bool
@@ -92,6 +94,7 @@ func TestOnlyABindThatCanSubmitStartsTheWindowOfWhatWasLeft(t *testing.T) {
 
 // DESIGN 4.2: three unanswered copies absorb three, and the fourth is new.
 func TestThreeUnansweredCopiesAbsorbThreeAndNoFourth(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, draining := s.Bound("acme")
 		var first []wire.Frame
@@ -118,6 +121,7 @@ func TestThreeUnansweredCopiesAbsorbThreeAndNoFourth(t *testing.T) {
 
 // CASES 19.
 func TestIdenticalAlarmsToASlowSMSCAreAllForwarded(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		const n = 20
@@ -149,6 +153,7 @@ func TestIdenticalAlarmsToASlowSMSCAreAllForwarded(t *testing.T) {
 
 // CASES 20.
 func TestAnUnbindWaitsForTenPendingAnswers(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		var pending []wire.Frame
@@ -175,6 +180,7 @@ func TestAnUnbindWaitsForTenPendingAnswers(t *testing.T) {
 // CASES 24. Each run stands in its predecessor's place, until content_window is over; then one is new. All that was
 // suppressed can be seen.
 func TestFireAndForgetOfOneTextIsMostlySuppressedAndAMetricTellsIt(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		const runs = 30
 		got := 0

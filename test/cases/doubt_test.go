@@ -26,6 +26,7 @@ func doubted(s *stage.Stage, m wire.Message) {
 
 // CASES 4.
 func TestAHoldThatEndedLeavesItsMessageAResubmissionUntilTheDeadline(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, onInDoubt(ledger.Hold), func(s *stage.Stage) {
 		start := time.Now()
 		doubted(s, stage.Receipted("A"))
@@ -54,6 +55,7 @@ func TestAHoldThatEndedLeavesItsMessageAResubmissionUntilTheDeadline(t *testing.
 
 // CASES 4, under refuse.
 func TestWhatIsRefusedInDoubtIsRefusedAgainAlsoAfterContentWindow(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, onInDoubt(ledger.RefuseInDoubt), func(s *stage.Stage) {
 		doubted(s, stage.Receipted("A"))
 		esme, smsc := s.Bound("acme")
@@ -73,6 +75,7 @@ func slowDoubt(set *stage.Settings) { set.Policy.InDoubtDeadline = 2 * time.Minu
 
 // CASES 5.
 func TestAJoinOfAnAnswerThatNeverComesEnds(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, slowDoubt, func(s *stage.Stage) {
 		start := time.Now()
 		esme, smsc := s.Bound("acme")
@@ -113,6 +116,7 @@ func TestAJoinOfAnAnswerThatNeverComesEnds(t *testing.T) {
 
 // CASES 5, where the answer does come.
 func TestALateAnswerReachesAllThatWaitForIt(t *testing.T) {
+	t.Parallel()
 	for name, at := range map[string]time.Duration{"before the deadline": 170 * time.Second, "while one is held": 181 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			stage.InBubble(t, slowDoubt, func(s *stage.Stage) {
@@ -144,6 +148,7 @@ func TestALateAnswerReachesAllThatWaitForIt(t *testing.T) {
 
 // CASES 6.
 func TestAWaiterOfADyingLegIsDecidedAnewAndAnswered(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		policy ledger.DoubtPolicy
 		status uint32 // of the waiter's answer
@@ -178,6 +183,7 @@ func TestAWaiterOfADyingLegIsDecidedAnewAndAnswered(t *testing.T) {
 
 // CASES 15.
 func TestAFailedSecondAttemptDoesNotEraseTheDoubtAboutTheFirst(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []ledger.DoubtPolicy{ledger.Hold, ledger.ForwardInDoubt} {
 		for name, second := range map[string]func(esme, smsc *stage.Peer, n uint32){
 			"it is rejected": func(esme, smsc *stage.Peer, n uint32) {

@@ -14,6 +14,7 @@ import (
 
 // FIELD: ten in flight (Kannel's window), the client's connection is cut, the SMSC accepted all.
 func TestAWindowThatWasCutIsSentAgainAndReachesTheSMSCOnce(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]func(int) string{
 		"texts of their own": func(i int) string { return fmt.Sprint("message ", i) },
 		"one text":           func(int) string { return "message" },
@@ -54,6 +55,7 @@ func TestAWindowThatWasCutIsSentAgainAndReachesTheSMSCOnce(t *testing.T) {
 
 // FIELD: the SMSC answers after the client's timer, and the client repeats on the same session.
 func TestARepeatOnTheSameSessionAfterClientTimeoutGetsTheAnswerOfTheFirst(t *testing.T) {
+	t.Parallel()
 	for _, timeout := range []time.Duration{2 * time.Second, 10 * time.Second, time.Minute} {
 		t.Run(timeout.String(), func(t *testing.T) {
 			stage.InBubble(t, func(set *stage.Settings) {
@@ -83,6 +85,7 @@ func TestARepeatOnTheSameSessionAfterClientTimeoutGetsTheAnswerOfTheFirst(t *tes
 
 // FIELD: the same text to the same number twice on a healthy session, both answered, or both at once.
 func TestEqualMessagesOnAHealthySessionAreAllForwarded(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		for i := range 5 {
@@ -101,6 +104,7 @@ func TestEqualMessagesOnAHealthySessionAreAllForwarded(t *testing.T) {
 
 // FIELD: most things get a vendor status, and the client tries twenty times.
 func TestEveryTryAfterARejectionIsForwardedAndItsStatusRelayed(t *testing.T) {
+	t.Parallel()
 	for _, set := range []func(*stage.Settings){nil, requestIDs} {
 		stage.InBubble(t, set, func(s *stage.Stage) {
 			esme, smsc := s.Bound("acme")
@@ -118,6 +122,7 @@ func TestEveryTryAfterARejectionIsForwardedAndItsStatusRelayed(t *testing.T) {
 
 // FIELD: a storm of 5,000 repeats in a burst after an outage.
 func TestAStormOfRepeatsCostsNoDuplicateNoLossAndLittle(t *testing.T) {
+	t.Parallel()
 	const storm = 5000
 	s := stage.Open(t, func(set *stage.Settings) {
 		set.Loopback, set.Proxy.MaxPending = true, storm
@@ -166,6 +171,7 @@ func TestAStormOfRepeatsCostsNoDuplicateNoLossAndLittle(t *testing.T) {
 
 // FIELD: S repeats one submit_sm_resp several times.
 func TestOnlyTheFirstOfRepeatedAnswersIsRelayed(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		n := esme.Submit(stage.Message("A"))
@@ -181,6 +187,7 @@ func TestOnlyTheFirstOfRepeatedAnswersIsRelayed(t *testing.T) {
 
 // FIELD: S says 0x05 for two minutes after a loss. Relayed at once, each time; and the proxy's own leg is not the reason.
 func TestAlreadyBoundIsRelayedAndNeverCausedByALeftoverLeg(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		start := time.Now()
@@ -211,6 +218,7 @@ func TestAlreadyBoundIsRelayedAndNeverCausedByALeftoverLeg(t *testing.T) {
 
 // FIELD: sequence numbers 0, beyond 2^31, all alike.
 func TestAnyNumberIsPutBackOnItsOwnAnswer(t *testing.T) {
+	t.Parallel()
 	numbers := []uint32{0, 0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 7, 7, 7, 7}
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
@@ -240,6 +248,7 @@ func TestAnyNumberIsPutBackOnItsOwnAnswer(t *testing.T) {
 
 // FIELD: S's deliver_sm uses the number of C's submit.
 func TestADeliveryUnderTheNumberOfASubmissionMixesNothingUp(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		esme.Send(stage.Numbered(5, stage.Message("A")))
@@ -260,6 +269,7 @@ func TestADeliveryUnderTheNumberOfASubmissionMixesNothingUp(t *testing.T) {
 
 // FIELD: bind_resp of 16 or 17 bytes. Those of submit_sm are in test/fidelity.
 func TestABindRespOfAnyShapeIsRelayed(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		status uint32
 		body   string
@@ -283,6 +293,7 @@ func TestABindRespOfAnyShapeIsRelayed(t *testing.T) {
 
 // FIELD: unbind from S.
 func TestAnUnbindOfTheSMSCReachesTheESMEAndItsUnansweredAreInDoubt(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, onInDoubt(ledger.RefuseInDoubt), func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		esme.Submit(stage.Message("A"))
@@ -303,6 +314,7 @@ func TestAnUnbindOfTheSMSCReachesTheESMEAndItsUnansweredAreInDoubt(t *testing.T)
 
 // FIELD: S answers enquire_link but no submit.
 func TestAnSMSCThatAnswersNothingButProbesIsVisible(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, probed, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		esme.Submit(stage.Message("A"))
@@ -341,6 +353,7 @@ func keepAlive(peers ...*stage.Peer) {
 
 // FIELD: half-open connections on either leg.
 func TestAHostThatVanishedIsFoundWithinTheBoundsOfKeepalive(t *testing.T) {
+	t.Parallel()
 	for _, leg := range []string{"esme", "smsc"} {
 		t.Run(leg, func(t *testing.T) {
 			stage.InBubble(t, probed, func(s *stage.Stage) {

@@ -10,6 +10,7 @@ import (
 
 // CASES 25.
 func TestAConstantRequestIDSuppressesNothing(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, requestIDs, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		const n = 1000
@@ -46,6 +47,7 @@ func TestAConstantRequestIDSuppressesNothing(t *testing.T) {
 
 // FIELD: parts 3, 1, 2 of a long message; part 2 again after a reconnect.
 func TestThePartsOfALongMessageReachTheSMSCOnceInAnyOrder(t *testing.T) {
+	t.Parallel()
 	part := func(n byte) wire.Message {
 		m := stage.Message("")
 		m.ESMClass = 0x40
@@ -64,6 +66,7 @@ func TestThePartsOfALongMessageReachTheSMSCOnceInAnyOrder(t *testing.T) {
 
 // FIELD: unknown TLVs, trailing junk: deduplication falls back to what can be read.
 func TestWhatCannotBeReadIsKnownAgainByItsBytes(t *testing.T) {
+	t.Parallel()
 	good := stage.Message("hello")
 	body := good.Body()
 	odd := func(tail string) wire.Frame {
@@ -84,6 +87,7 @@ func TestWhatCannotBeReadIsKnownAgainByItsBytes(t *testing.T) {
 
 // FIELD: 0x00 inside short_message.
 func TestBodiesThatDifferAfterANULAreDifferent(t *testing.T) {
+	t.Parallel()
 	frame := func(text string) wire.Frame { return stage.Numbered(5, stage.Message(text)) }
 	stage.InBubble(t, nil, func(s *stage.Stage) { repeats(s, frame("a\x00b"), frame("a\x00b"), frame("a\x00c")) })
 }

@@ -22,6 +22,7 @@ func identified(text, id string) wire.Message {
 
 // CASES 7.
 func TestTwoSessionsThatJoinEachOthersMessagesAreAllAnswered(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, requestIDs, func(s *stage.Stage) {
 		one, smscOne := s.Bound("acme")
 		two, smscTwo := s.Bound("acme")

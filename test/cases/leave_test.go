@@ -12,6 +12,7 @@ import (
 
 // CASES 28, with a kernel that resets what is closed with input unread.
 func TestAllAnswersArriveThoughThePeerStillSendsAtTheEnd(t *testing.T) {
+	t.Parallel()
 	s := stage.Open(t, func(set *stage.Settings) { set.Loopback = true })
 	defer s.Close()
 	esme, smsc := s.Bound("acme")
@@ -54,6 +55,7 @@ func TestAllAnswersArriveThoughThePeerStillSendsAtTheEnd(t *testing.T) {
 
 // A client that submits ten and is gone, FIN right behind the last byte, nothing read.
 func TestWhatAClientSubmitsBeforeItHangsUpReachesTheSMSC(t *testing.T) {
+	t.Parallel()
 	play := func(t *testing.T, s *stage.Stage) {
 		for round := range 30 {
 			esme, smsc := s.Bound("acme")

@@ -12,6 +12,7 @@ import (
 
 // CASES 18, and the answer of which nobody knows whether it was read.
 func TestAfterAKillWhatWasAnsweredIsNewUnlessItWasAnsweredInTheLast200Milliseconds(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		lived     time.Duration // from the answer to the kill
 		forwarded bool
@@ -37,6 +38,7 @@ func TestAfterAKillWhatWasAnsweredIsNewUnlessItWasAnsweredInTheLast200Millisecon
 
 // DESIGN 4.2: after a restart every earlier submission is on an ended leg.
 func TestAfterAKillWhatWasInFlightIsInDoubt(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		policy ledger.DoubtPolicy
 		sent   bool
@@ -64,6 +66,7 @@ func TestAfterAKillWhatWasInFlightIsInDoubt(t *testing.T) {
 
 // An orderly end leaves nothing to guess.
 func TestAfterARestartAnAnsweredMessageIsNewAndALostAnswerIsReplayed(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		wantForwarded(s, esme, smsc, stage.Message("read"), "1")
@@ -78,6 +81,7 @@ func TestAfterARestartAnAnsweredMessageIsNewAndALostAnswerIsReplayed(t *testing.
 
 // CASES 21, with an SMSC that takes nothing for so long; what the paused process makes of it is in process_test.go.
 func TestAVerdictThatBecameTooOldInTheQueueIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	stage.InBubble(t, nil, func(s *stage.Stage) {
 		esme, smsc := s.Bound("acme")
 		smsc.Mem().Stall(10) // so the writer is stuck in the first frame, and the others wait behind it

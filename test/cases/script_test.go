@@ -10,6 +10,7 @@ import (
 
 // CASES 1.
 func TestAScriptThatBindsAndUnbindsForEachMessageIsForwardedEachTime(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		pause time.Duration
 		runs  int
@@ -32,6 +33,7 @@ func TestAScriptThatBindsAndUnbindsForEachMessageIsForwardedEachTime(t *testing.
 
 // CASES 2.
 func TestAScriptWhoseReceiptLiesUnreadIsForwardedEachTime(t *testing.T) {
+	t.Parallel()
 	for name, pause := range map[string]time.Duration{"at once": 0, "five minutes later": 5 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			stage.InBubble(t, nil, func(s *stage.Stage) {
@@ -46,6 +48,7 @@ func TestAScriptWhoseReceiptLiesUnreadIsForwardedEachTime(t *testing.T) {
 
 // CASES 2, with a kernel's own reset.
 func TestAScriptWhoseReceiptLiesUnreadInItsSocketIsForwardedEachTime(t *testing.T) {
+	t.Parallel()
 	s := stage.Open(t, func(set *stage.Settings) { set.Loopback = true })
 	defer s.Close()
 	for range 3 {
@@ -71,6 +74,7 @@ func unreadReceipt(s *stage.Stage) {
 
 // CASES 3.
 func TestAnAlarmReadJustBeforeTheSMSCLegDiedIsForwardedWhenItIsSentAgain(t *testing.T) {
+	t.Parallel()
 	for name, reset := range map[string]bool{"FIN": false, "reset": true} {
 		t.Run(name, func(t *testing.T) {
 			stage.InBubble(t, nil, func(s *stage.Stage) {
@@ -104,10 +108,13 @@ func TestAnAlarmReadJustBeforeTheSMSCLegDiedIsForwardedWhenItIsSentAgain(t *test
 // CASES 9, as far as the end of the old connection has arrived: the repeat comes before anybody has read that. And the
 // answer may be on its way through the ledger just then.
 func TestAClientThatIsBackAtOnceFindsItsUnansweredMessageTakenForSent(t *testing.T) {
+	t.Parallel()
 	const rounds = 50
 	answers := func(s *stage.Stage, draining *stage.Peer, submit wire.Frame) { draining.Answer(submit, "1") }
 	nothing := func(*stage.Stage, *stage.Peer, wire.Frame) {}
-	for name, c := range map[string]struct{ before, after func(*stage.Stage, *stage.Peer, wire.Frame) }{
+	for name, c := range map[string]struct {
+		before, after func(*stage.Stage, *stage.Peer, wire.Frame)
+	}{
 		"answered as it leaves": {answers, nothing}, "answered when it is back": {nothing, answers},
 	} {
 		for how, leave := range map[string]func(*stage.Peer){"FIN": func(p *stage.Peer) { _ = p.Close() }, "reset": (*stage.Peer).Reset} {
