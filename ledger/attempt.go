@@ -167,9 +167,7 @@ func (b *book) note(e *entry) {
 		b.save(e)
 	case e.flights > 0 || len(e.waiting) > 0 || e.State() == InDoubt:
 		b.save(e)
-		if !e.volatile {
-			b.batch.markLive(e.home())
-		}
+		b.keep(e)
 	}
 }
 

@@ -101,7 +101,7 @@ func (b *book) rest(e *entry) {
 	s := &e.Standing
 	absorbs := s.Answered == 0 || s.Answered >= s.At.Add(p.ClientTimeout) || s.Lost != 0
 	if e.indexed && !e.Key.Explicit && p.Content && absorbs {
-		b.batch.markLive(e.home())
+		b.keep(e)
 		return
 	}
 	b.close(e)
@@ -151,6 +151,11 @@ func (b *book) revive(e *entry) {
 			b.ids[a.key] = e
 		}
 	}
+	b.keep(e)
+}
+
+// keep notes that memory is needed of e. What is not in the store is noted once it is (saveUnsaved).
+func (b *book) keep(e *entry) {
 	if !e.volatile {
 		b.batch.markLive(e.home())
 	}
