@@ -257,7 +257,7 @@ func (c *chaos) finish() {
 			len(k.holds), len(k.outstanding), len(k.overdue), len(k.index), len(k.ids), k.live)
 	}
 	if n := len(r.l.image.Live); n != 0 {
-		c.Fatalf("%d live records in the image", n)
+		c.Fatalf("%d live records in the image: %v", n, r.l.image.Live)
 	}
 	if got := r.metric("smpponce_in_doubt"); got != 0 {
 		c.Fatalf("in doubt %v", got)

@@ -118,3 +118,19 @@ func TestAnAnswerThatIsLostDuringBypassIsWrittenDownAfterIt(t *testing.T) {
 	r.kill(time.Second)
 	r.bind("acme").submit("A").isForwarded(0).isAnswered("77", Replay)
 }
+
+func TestALateAnswerDuringBypassLeavesNoMarkBehind(t *testing.T) {
+	r := newRig(t, func(o *Options, _ *Policy) { o.Bypass = true })
+	s := r.bind("acme")
+	r.broken = errDisk
+	s.submit("first")
+	m := s.submit("A")
+	r.wait(time.Minute)
+	m.accept("77") // late: a repeat may come
+	r.wait(time.Hour)
+	r.broken = nil
+	r.wait(retryEvery)
+	if _, live := r.l.image.Live[m.last]; live {
+		t.Error("the image tells of a record that was never written")
+	}
+}
