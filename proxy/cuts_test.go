@@ -159,21 +159,28 @@ func TestACutAtAnyOctetCostsNoDuplicateAndNoMessage(t *testing.T) {
 	}
 }
 
+// openLedger is the real ledger, with its default rules.
+func openLedger(t *testing.T, dir string, mode ledger.Mode) *ledger.Ledger {
+	t.Helper()
+	book, err := ledger.Open(t.Context(), ledger.Options{
+		Path: dir, Upstream: "default", LockWait: time.Second, MinFree: 1 << 20, ResponseTimeout: time.Minute, Retention: 72 * time.Hour,
+		Log: zap.NewNop(), Metrics: prometheus.NewRegistry(), Sync: ledger.SyncNone,
+		PolicyOf: func(string) ledger.Policy {
+			return ledger.Policy{Mode: mode, Content: true, Window: 24 * time.Hour, ContentWindow: 10 * time.Minute, ContentLimit: time.Hour,
+				ClientTimeout: time.Minute, Settle: time.Second, HoldTimeout: 3 * time.Second, InDoubtDeadline: time.Minute,
+				ResponseTimeout: time.Minute, RetryStatus: wire.QueueFull}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return book
+}
+
 func cutOnce(t *testing.T, c cut) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		book, err := ledger.Open(t.Context(), ledger.Options{
-			Path: dir, Upstream: "default", LockWait: time.Second, MinFree: 1 << 20, ResponseTimeout: time.Minute, Retention: 72 * time.Hour,
-			Log: zap.NewNop(), Metrics: prometheus.NewRegistry(), Sync: ledger.SyncNone,
-			PolicyOf: func(string) ledger.Policy {
-				return ledger.Policy{Content: true, Window: 24 * time.Hour, ContentWindow: 10 * time.Minute, ContentLimit: time.Hour,
-					ClientTimeout: time.Minute, Settle: time.Second, HoldTimeout: 3 * time.Second, InDoubtDeadline: time.Minute,
-					ResponseTimeout: time.Minute, RetryStatus: wire.QueueFull}
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		book := openLedger(t, dir, ledger.Enforce)
 		r := newRig(t, func(o *Options) { o.Ledger = book })
 		smsc := new(cutSMSC)
 		esme := new(cutESME)
