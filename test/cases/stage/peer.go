@@ -31,9 +31,13 @@ type Peer struct {
 	sequence uint32
 }
 
-func (s *Stage) peer(name string, c net.Conn) *Peer {
+func (s *Stage) peer(name string, c net.Conn, over func(net.Conn) net.Conn) *Peer {
+	_, inMemory := c.(*memnet.Conn)
+	if over != nil {
+		c = over(c)
+	}
 	p := &Peer{Conn: c, t: s.T, name: name, in: wire.NewReader(c), patience: patience}
-	if _, ok := c.(*memnet.Conn); ok {
+	if inMemory {
 		p.patience = fakePatience
 	}
 	s.peers = append(s.peers, p)
@@ -51,13 +55,13 @@ func (s *Stage) Dial() *Peer {
 		if err != nil {
 			s.T.Fatal(err)
 		}
-		return s.peer("ESME", c)
+		return s.peer("ESME", c, s.settings.ESME)
 	}
 	c, err := s.Net.DialFrom(context.Background(), "10.1.1.1:4000", proxyAddress)
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return s.peer("ESME", c)
+	return s.peer("ESME", c, s.settings.ESME)
 }
 
 // Accept waits for a connection of the proxy to the SMSC.
@@ -67,7 +71,7 @@ func (s *Stage) Accept() *Peer {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return s.peer("SMSC", c)
+	return s.peer("SMSC", c, s.settings.SMSC)
 }
 
 // BindResp is the body of the SMSC's answer to a bind.

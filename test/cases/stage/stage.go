@@ -37,6 +37,8 @@ type Settings struct {
 
 	// Loopback puts real sockets in place of the network in memory.
 	Loopback bool
+	// ESME and SMSC, where set, put something over the peers' ends of each connection: TLS.
+	ESME, SMSC func(net.Conn) net.Conn
 }
 
 func defaults() Settings {
