@@ -28,7 +28,7 @@ func BenchmarkOrdinaryMessages(b *testing.B) {
 	l := open(b, testOptions(b, b.TempDir()))
 	defer l.Close()
 	session := l.OpenSession("acme", true)
-	leg := l.OpenLeg(session)
+	leg := l.OpenLeg()
 	h := l.Hasher("acme")
 	sem := make(chan struct{}, 1600)
 	var seq atomic.Uint32

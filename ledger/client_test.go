@@ -21,7 +21,7 @@ func (r *rig) bind(account string) *binding {
 func (r *rig) bindAs(account string, canSubmit bool) *binding {
 	r.Helper()
 	b := &binding{r: r, h: r.l.Hasher(account), session: r.l.OpenSession(account, canSubmit)}
-	b.leg = r.l.OpenLeg(b.session)
+	b.leg = r.l.OpenLeg()
 	r.run()
 	return b
 }

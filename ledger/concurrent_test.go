@@ -88,7 +88,7 @@ func client(t *testing.T, l *Ledger, random *rand.Rand) {
 	account := fmt.Sprint("account ", random.IntN(3))
 	h := l.Hasher(account)
 	session := l.OpenSession(account, true)
-	leg := l.OpenLeg(session)
+	leg := l.OpenLeg()
 	tickets := make(chan *Ticket, 100)
 	heard := make(chan Found, 100)
 	for i := range 40 {

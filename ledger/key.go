@@ -45,8 +45,8 @@ type Hasher struct {
 	size  [4]byte
 }
 
-// newHasher binds a hasher to the ledger's secret and to upstream and account, the scope of every key.
-func newHasher(secret []byte, upstream, account string) *Hasher {
+// NewHasher binds a hasher to a secret and to upstream and account, the scope of every key. Ledger.Hasher knows the ledger's secret.
+func NewHasher(secret []byte, upstream, account string) *Hasher {
 	h := &Hasher{mac: hmac.New(sha256.New, secret)}
 	h.scope = appendBytes(appendBytes(nil, []byte(upstream)), []byte(account))
 	return h

@@ -79,7 +79,7 @@ func runChild(path string) {
 	}
 	h := l.Hasher("acme")
 	session := l.OpenSession("acme", true)
-	leg := l.OpenLeg(session)
+	leg := l.OpenLeg()
 	free := make(chan struct{}, 50)
 	for range cap(free) {
 		free <- struct{}{}

@@ -183,7 +183,7 @@ func (l *Ledger) setWritable(err error) {
 
 // Hasher makes the keys of an account's submissions. Each goroutine needs its own.
 func (l *Ledger) Hasher(account string) *Hasher {
-	return newHasher(l.secret, l.o.Upstream, account)
+	return NewHasher(l.secret, l.o.Upstream, account)
 }
 
 func (l *Ledger) newID() uint64 { return l.epoch<<32 | l.ids.Add(1)&0xFFFFFFFF }
@@ -202,7 +202,7 @@ func (l *Ledger) CloseSession(id SessionID, e End, over func()) {
 }
 
 // OpenLeg begins an SMSC leg.
-func (l *Ledger) OpenLeg(SessionID) LegID {
+func (l *Ledger) OpenLeg() LegID {
 	id := LegID(l.newID())
 	l.queue.add(event{kind: openLeg, leg: id})
 	return id

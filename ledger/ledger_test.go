@@ -44,7 +44,7 @@ type esme struct {
 
 func newESME(t testing.TB, l *Ledger, account string) *esme {
 	e := &esme{t: t, l: l, h: l.Hasher(account), session: l.OpenSession(account, true)}
-	e.leg = l.OpenLeg(e.session)
+	e.leg = l.OpenLeg()
 	e.changed = sync.NewCond(&e.mu)
 	return e
 }

@@ -39,7 +39,7 @@ func (s *session) openInLedger() {
 	s.mu.Unlock()
 	book := s.p.o.Ledger
 	id := book.OpenSession(s.systemID, s.bind.Command() != data.BIND_RECEIVER)
-	leg := book.OpenLeg(id)
+	leg := book.OpenLeg()
 	s.mu.Lock()
 	s.leg = leg
 	if !s.told {

@@ -21,7 +21,7 @@ type Ledger interface {
 
 	// OpenSession and OpenLeg come when a bind was accepted, before the ESME hears of it.
 	OpenSession(account string, canSubmit bool) ledger.SessionID
-	OpenLeg(s ledger.SessionID) ledger.LegID
+	OpenLeg() ledger.LegID
 	// CloseSession says that the ESME leg has ended. No claim of the session is answered after it. What was claimed
 	// before is forwarded all the same: over is called when the last Forward has been.
 	CloseSession(id ledger.SessionID, e ledger.End, over func())
