@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"smpponce/test/cut"
 	"smpponce/test/esme"
 	"smpponce/test/smsc"
 	"smpponce/test/wire"
@@ -46,7 +47,7 @@ func once(t *testing.T, s *smsc.Server, n int, ids func(text string) string) {
 func TestARawClientWhoseConnectionIsCutTenTimesSendsNothingTwice(t *testing.T) {
 	s := startSMSC(t, faulty(smsc.Decimal))
 	p := serve(t, s.Addr())
-	r := startCuts(t, p.address)
+	r := startCuts(t, p.address, cut.Any)
 	all := differing(300)
 	told := false
 	c := esme.NewClient(options(r.Addr()), func(n esme.Totals) {

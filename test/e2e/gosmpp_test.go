@@ -12,6 +12,7 @@ import (
 	"github.com/linxGnu/gosmpp/data"
 	"github.com/linxGnu/gosmpp/pdu"
 
+	"smpponce/test/cut"
 	"smpponce/test/smsc"
 )
 
@@ -157,7 +158,7 @@ func (c *gosmppClient) complete() bool {
 func TestAGosmppSessionThatIsCutTenTimesSendsNothingTwice(t *testing.T) {
 	s := startSMSC(t, faulty(smsc.UUID))
 	p := serve(t, s.Addr())
-	r := startCuts(t, p.address)
+	r := startCuts(t, p.address, cut.Any)
 
 	const n = 200
 	var all []*pdu.SubmitSM

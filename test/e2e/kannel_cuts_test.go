@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"smpponce/test/cut"
 	"smpponce/test/smsc"
 )
 
@@ -56,7 +57,7 @@ func TestKannelThatIsCutTenTimesSendsNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := startSMSC(t, faulty(smsc.UUID))
 	p := serve(t, s.Addr())
-	r := startCuts(t, p.address)
+	r := startCuts(t, p.address, cut.Any)
 	k := startKannel(t, r.Addr())
 	const n = 150
 	k.submit(n)

@@ -60,12 +60,12 @@ func startSMSC(t *testing.T, o smsc.Options) *smsc.Server {
 	return s
 }
 
-// startCuts puts a relay with ten cuts before address. Its seed is logged.
-func startCuts(t *testing.T, address string) *cut.Relay {
+// startCuts puts a relay with ten cuts of that kind before address. Its seed is logged.
+func startCuts(t *testing.T, address string, end cut.End) *cut.Relay {
 	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("seed of the cuts: %d", seed)
-	r, err := cut.Start(cut.Options{Target: address, Seed: seed, Cuts: cuts, Min: 600, Max: 2500, Spread: 20 * time.Millisecond})
+	r, err := cut.Start(cut.Options{Target: address, Seed: seed, Cuts: cuts, Min: 600, Max: 2500, End: end, Spread: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

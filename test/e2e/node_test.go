@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"smpponce/test/cut"
 	"smpponce/test/smsc"
 )
 
@@ -23,7 +24,9 @@ func TestANodeClientThatIsCutTenTimesSendsNothingTwice(t *testing.T) {
 	}
 	s := startSMSC(t, faulty(smsc.Padded))
 	p := serve(t, s.Addr())
-	r := startCuts(t, p.address)
+	// Only resets: where FIN comes inside a PDU, node-smpp takes the half for a whole one, so that the
+	// application holds half a message id for the answer. No proxy can mend that.
+	r := startCuts(t, p.address, cut.Reset)
 
 	const n = 200
 	host, port, _ := net.SplitHostPort(r.Addr())

@@ -18,8 +18,7 @@ let sessions = 0;
 
 function connect() {
   sessions++;
-  // node-smpp does not notice FIN behind half a PDU: its probe does.
-  const session = smpp.connect({host, port, auto_enquire_link_period: 200});
+  const session = smpp.connect({host, port});
   const flying = new Set();
   let bound = false;
 
