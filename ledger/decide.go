@@ -268,14 +268,25 @@ func distance(r *Record, s *Submission) int64 {
 	return max(a-b, b-a)
 }
 
-// better tells that record a is to be preferred over b as the one that s repeats: the equal schedule first, then
-// accepted, in flight, in doubt; then the older one.
+// better tells that record a is to be preferred over b as the one that s repeats: the equal schedule first. Then what is
+// surely repeated, for it is unanswered, before what may have been read; of that the last answer first, since a client
+// reads them in order. Of what is unanswered, accepted comes first, then in flight, and in doubt last: of equal
+// messages those of which nobody knows may have to wait, and the others need not. Then the older one.
 func better(a, b *Record, s *Submission) bool {
 	if da, db := distance(a, s) == 0, distance(b, s) == 0; da != db {
 		return da
 	}
-	if sa, sb := a.State(), b.State(); sa != sb {
-		return sa < sb
+	ra, rb := a.Standing.Answered, b.Standing.Answered
+	switch {
+	case ra == 0 && rb == 0:
+		if sa, sb := a.State(), b.State(); sa != sb {
+			return sb == InDoubt || sa != InDoubt && sa < sb
+		}
+		return a.Number < b.Number
+	case ra == 0 || rb == 0:
+		return ra == 0
+	case ra != rb:
+		return ra > rb
 	}
-	return a.Number < b.Number
+	return a.Number > b.Number
 }

@@ -303,16 +303,21 @@ func TestTheStateOfARecordIsTheBestOfItsAttempts(t *testing.T) {
 	}
 }
 
-func TestAmongSeveralRecordsTheEqualScheduleComesFirstThenAcceptedThenInFlightThenInDoubt(t *testing.T) {
+func TestAmongSeveralRecordsTheEqualScheduleComesFirstThenTheUnansweredWithThoseInDoubtLastThenTheLastAnswered(t *testing.T) {
 	numbered := func(n Number, r *Record) *Record { r.Number = n; return r }
+	answeredAt := func(t Time, r *Record) *Record { r.Standing.Answered = t; return r }
 	s := submitted(sec(20), seconds(5000))
 	order := []*Record{
 		numbered(9, unanswered(legDied).scheduledAt(seconds(5000))),
 		numbered(1, unanswered(wasAccepted).scheduledAt(seconds(5010))),
 		numbered(4, unanswered(wasAccepted).scheduledAt(seconds(5001))),
 		numbered(2, unanswered(underWay).scheduledAt(seconds(5001))),
-		numbered(3, unanswered(legDied).scheduledAt(seconds(5001))),
 		numbered(5, unanswered(wasRejected).scheduledAt(seconds(5001))),
+		numbered(6, unanswered(wasNeverSent).scheduledAt(seconds(5001))),
+		numbered(3, unanswered(legDied).scheduledAt(seconds(5001))),
+		numbered(8, answeredAt(sec(12), unanswered(wasAccepted).scheduledAt(seconds(5001)))),
+		numbered(10, answeredAt(sec(11), unanswered(wasRejected).scheduledAt(seconds(5001)))),
+		numbered(7, answeredAt(sec(11), unanswered(wasAccepted).scheduledAt(seconds(5001)))),
 	}
 	for i, a := range order {
 		for j, b := range order {

@@ -255,11 +255,25 @@ func (m *model) find(c *modelMessage, key string) (best, expired *modelRecord) {
 			if a {
 				best = r
 			}
-		} else if r.state() < best.state() {
+		} else if preferred(r, best) {
 			best = r
 		}
 	}
 	return best, expired
+}
+
+// preferred says whether r, the younger of two with equal schedules, is more likely to be the one that is repeated: what is
+// unanswered before what was perhaps read, the last answer before the others, and what is in doubt after all that is not.
+func preferred(r, best *modelRecord) bool {
+	a, b := r.standing.answered, best.standing.answered
+	switch {
+	case a == 0 && b == 0:
+		order := []State{Accepted, InFlight, Rejected, NeverSent, Undelivered, InDoubt}
+		return slices.Index(order, r.state()) < slices.Index(order, best.state())
+	case a == 0:
+		return true
+	}
+	return b != 0 && a >= b
 }
 
 // claim is a submission.
