@@ -122,6 +122,7 @@ func (r *Relay) accept() {
 
 // relay is one connection's life.
 func (r *Relay) relay(c *net.TCPConn) {
+	r.awaitEnds()
 	t, err := net.DialTimeout("tcp", r.o.Target, 5*time.Second)
 	if err != nil {
 		_ = c.SetLinger(0)
@@ -142,17 +143,34 @@ func (r *Relay) relay(c *net.TCPConn) {
 	both.Go(func() { _ = p.pump(&p.target, &p.client) })
 	both.Wait()
 	p.close()
+	close(p.over)
 	r.mu.Lock()
 	delete(r.pairs, p)
 	r.mu.Unlock()
 	p.giveBack()
 }
 
+// awaitEnds keeps the order that a network keeps: what a client did before it connected again reaches
+// the target first. So the end of each connection that was cut does.
+func (r *Relay) awaitEnds() {
+	r.mu.Lock()
+	var ends []<-chan struct{}
+	for p := range r.pairs {
+		if p.wasCut.Load() {
+			ends = append(ends, p.over)
+		}
+	}
+	r.mu.Unlock()
+	for _, over := range ends {
+		<-over
+	}
+}
+
 // pair is made with the connection's share of chance; nil where the relay has closed.
 func (r *Relay) pair(c, t *net.TCPConn) *pair {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &pair{r: r, client: side{tcp: c}, target: side{tcp: t}, end: r.end(), clientFirst: r.chance.IntN(2) == 0}
+	p := &pair{r: r, over: make(chan struct{}), client: side{tcp: c}, target: side{tcp: t}, end: r.end(), clientFirst: r.chance.IntN(2) == 0}
 	if r.closed {
 		p.close()
 		return nil
@@ -205,6 +223,7 @@ type pair struct {
 	spread         atomic.Int64 // ns from there to the cut, in which everything still passes
 	once           sync.Once
 	wasCut         atomic.Bool
+	over           chan struct{} // closed when the target has been told of the end
 }
 
 type side struct {
