@@ -42,6 +42,7 @@ type stream struct {
 	reset    bool
 	cutAt    int64 // octets after which the connection breaks; negative: never
 	cutReset bool
+	lossy    bool // only a write that goes beyond cutAt breaks it, and succeeds
 	frozen   bool // the reader's host has vanished: nothing arrives, nobody says so
 }
 
@@ -66,7 +67,7 @@ func (c *Conn) CutAfter(n int64, reset bool) {
 
 // severed breaks the connection where the time of the cut in s has come. Caller holds link.mu.
 func (c *Conn) severed(s *stream) {
-	if s.cutAt >= 0 && s.written >= s.cutAt {
+	if s.cutAt >= 0 && s.written >= s.cutAt && !s.lossy {
 		for _, d := range []*stream{c.in, c.out} {
 			d.finished = true
 			d.reset = d.reset || s.cutReset
@@ -165,6 +166,13 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 		}
 		if n == len(p) {
 			return n, nil
+		}
+		if s.lossy && int64(len(p)-n) > s.cutAt-s.written {
+			s.buf = append(s.buf, p[n:n+int(s.cutAt-s.written)]...)
+			s.written, s.arrived, s.lossy = s.cutAt, s.cutAt, false
+			c.severed(s)
+			c.link.moved.Broadcast()
+			return len(p), nil
 		}
 		take := min(len(p)-n, max(0, s.size-(len(s.buf)-s.start)))
 		if s.cutAt >= 0 {
@@ -295,4 +303,12 @@ func (c *Conn) CutPeerAfter(n int64, reset bool) {
 	c.in.cutAt, c.in.cutReset = c.in.written+n, reset
 	c.severed(c.in)
 	c.link.moved.Broadcast()
+}
+
+// LosePeerAfter is CutPeerAfter as a kernel's buffer makes it: the peer's write of what is beyond succeeds, is lost on
+// the way, and only then the connection breaks.
+func (c *Conn) LosePeerAfter(n int64, reset bool) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.in.cutAt, c.in.cutReset, c.in.lossy = c.in.written+n, reset, true
 }

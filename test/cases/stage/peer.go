@@ -40,7 +40,9 @@ func (s *Stage) peer(name string, c net.Conn, over func(net.Conn) net.Conn) *Pee
 	if inMemory {
 		p.patience = fakePatience
 	}
+	s.mu.Lock()
 	s.peers = append(s.peers, p)
+	s.mu.Unlock()
 	return p
 }
 
@@ -67,11 +69,20 @@ func (s *Stage) Dial() *Peer {
 // Accept waits for a connection of the proxy to the SMSC.
 func (s *Stage) Accept() *Peer {
 	s.T.Helper()
-	c, err := s.smsc.Accept()
+	p, err := s.TryAccept()
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return s.peer("SMSC", c, s.settings.SMSC)
+	return p
+}
+
+// TryAccept is Accept for an SMSC that ends with the stage: then it fails.
+func (s *Stage) TryAccept() (*Peer, error) {
+	c, err := s.smsc.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return s.peer("SMSC", c, s.settings.SMSC), nil
 }
 
 // BindResp is the body of the SMSC's answer to a bind.
@@ -207,8 +218,11 @@ func Refusal(f wire.Frame, status uint32) wire.Frame {
 	return wire.New(f.Command()|wire.Response, status, f.Sequence(), nil)
 }
 
-// Mem is the connection in memory.
-func (p *Peer) Mem() *memnet.Conn { return p.Conn.(*memnet.Conn) }
+// Mem is the connection in memory; nil where it is a socket.
+func (p *Peer) Mem() *memnet.Conn {
+	c, _ := p.Conn.(*memnet.Conn)
+	return c
+}
 
 // Reset ends the connection with a reset.
 func (p *Peer) Reset() {

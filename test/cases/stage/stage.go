@@ -77,9 +77,9 @@ type Stage struct {
 	smsc     net.Listener
 	address  string // where ESMEs dial
 	served   chan error
-	peers    []*Peer // a socket that nobody refers to is closed by the collector
 	mu       sync.Mutex
 	conns    []*memnet.Conn // in memory: every end
+	peers    []*Peer        // a socket that nobody refers to is closed by the collector
 }
 
 const (

@@ -1,0 +1,6 @@
+//go:build !race
+
+package everycut
+
+// stride: every octet.
+const stride = 1
