@@ -24,8 +24,7 @@ func TestANodeClientThatIsCutTenTimesSendsNothingTwice(t *testing.T) {
 	}
 	s := startSMSC(t, faulty(smsc.Padded))
 	p := serve(t, s.Addr())
-	// Only resets: where FIN comes inside a PDU, node-smpp takes the half for a whole one, so that the
-	// application holds half a message id for the answer. No proxy can mend that.
+	// Only resets: node-smpp does not notice FIN inside a PDU.
 	r := startCuts(t, p.address, cut.Reset)
 
 	const n = 200

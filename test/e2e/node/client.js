@@ -33,6 +33,10 @@ function connect() {
         destination_addr: '49151' + String(i).padStart(8, '0'), dest_addr_ton: 1, dest_addr_npi: 1,
         registered_delivery: 1, short_message: text,
       }, (pdu) => {
+        // Where the stream ends inside a PDU, node-smpp takes what there is for a whole one. The SMSC's ids have 16 digits.
+        if (pdu.command_status === 0 && pdu.message_id.length < 16) {
+          return;
+        }
         flying.delete(i);
         if (pdu.command_status === 0) {
           ids[text] = pdu.message_id;
