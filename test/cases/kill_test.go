@@ -72,7 +72,7 @@ func TestAPausedProcessActsOnNoOldVerdict(t *testing.T) {
 	}
 	t.Logf("%d messages fill the way to an SMSC that does not read", messages)
 
-	p.signal(syscall.SIGSTOP)
+	p.stop()
 	first.Reset()
 	again := s.Dial()
 	again.Send(wire.Bind(wire.BindTransceiver, 1, "acme", "secret", ""))

@@ -124,6 +124,20 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
+// stop is SIGSTOP. It returns when the process has stopped: until then it goes on for a while.
+func (p *process) stop() {
+	p.t.Helper()
+	p.signal(syscall.SIGSTOP)
+	eventually(p.t, "the process has stopped", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		_, state, _ := strings.Cut(string(stat), ") ")
+		return strings.HasPrefix(state, "T")
+	})
+}
+
 // field waits for a line of the log with this message and gives one of its fields.
 func (p *process) field(message, name string) (value string) {
 	p.t.Helper()

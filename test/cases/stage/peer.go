@@ -69,11 +69,29 @@ func (s *Stage) Dial() *Peer {
 // Accept waits for a connection of the proxy to the SMSC.
 func (s *Stage) Accept() *Peer {
 	s.T.Helper()
-	p, err := s.TryAccept()
-	if err != nil {
-		s.T.Fatal(err)
+	most := fakePatience
+	if s.settings.Loopback {
+		most = patience
 	}
-	return p
+	type result struct {
+		p   *Peer
+		err error
+	}
+	accepted := make(chan result, 1)
+	go func() {
+		p, err := s.TryAccept()
+		accepted <- result{p, err}
+	}()
+	select {
+	case r := <-accepted:
+		if r.err != nil {
+			s.T.Fatal(r.err)
+		}
+		return r.p
+	case <-time.After(most):
+		s.T.Fatalf("the proxy has not dialled the SMSC within %v", most)
+		return nil
+	}
 }
 
 // TryAccept is Accept for an SMSC that ends with the stage: then it fails.
