@@ -314,3 +314,56 @@ func TestSessionsThatEndWithTheProcessDoNotSubmitForEachOther(t *testing.T) {
 		}
 	}
 }
+
+func TestTheAnswerToASecondAttemptIsKnownAtOnceThoughTheFirstIsOpen(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	s.submit("A", withID("a"))
+	r.at(660) // in doubt on a leg that lives
+	again := s.submit("A", withID("a")).isForwarded(1)
+	again.accept("77")
+	again.isAnswered("77", Forward)
+	r.look("acme", "77", again.Destination, 0)
+	if got := r.found["77"]; len(got) != 1 || !got[0].Known {
+		t.Errorf("its receipt finds %v", got)
+	}
+	r.kill(time.Second)
+	r.bind("acme").submit("A", withID("a")).isForwarded(0).isAnswered("77", Replay)
+}
+
+func TestAfterARestartTheWindowRunsFromTheReturnOfTheAccount(t *testing.T) {
+	for _, c := range []struct {
+		after    time.Duration // of the return
+		absorbed bool
+	}{{10 * time.Minute, true}, {10*time.Minute + 1, false}} {
+		r := newRig(t)
+		s := r.bind("acme")
+		m := s.submit("A")
+		s.end(Reset)
+		m.accept("77")
+		r.kill(time.Second)
+		r.at(1000)
+		s = r.bind("acme")
+		r.wait(c.after)
+		again := s.submit("A")
+		if c.absorbed {
+			again.isForwarded(0).isAnswered("77", Replay)
+		} else {
+			again.isForwarded(1)
+		}
+	}
+}
+
+func TestARecordThatWasLetGoOfTwiceComesBackOnce(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	m := s.submit("A")
+	m.accept("77") // let go of
+	s.end(Reset, m.unacked())
+	s = r.bind("acme")
+	s.submit("A").isForwarded(0).isAnswered("77", Replay) // and again
+	r.kill(0)
+	s = r.bind("acme")
+	s.submit("A").isForwarded(0).isAnswered("77", Replay)
+	s.submit("A").isForwarded(1)
+}

@@ -24,7 +24,7 @@ func TestAVolumeThatFillsUpRefusesAndResumes(t *testing.T) {
 	o.MinFree = 32 << 20
 	l := open(t, o)
 	e := newESME(t, l, "acme")
-	n := e.submit("before").forwarded()
+	n := e.submitAs("before", "before").forwarded()
 
 	// Something else fills the volume up to the watermark.
 	filler := filepath.Join(dir, "filler")
@@ -55,7 +55,7 @@ func TestAVolumeThatFillsUpRefusesAndResumes(t *testing.T) {
 	}
 	until(t, "resumes", func() bool { return l.Writable() == nil })
 	e = newESME(t, l, "acme")
-	if got := e.submit("before").answered(); string(got.Body) != "77\x00" {
+	if got := e.submitAs("before", "before").answered(); string(got.Body) != "77\x00" {
 		t.Errorf("what was settled on the full volume gets %+v", got)
 	}
 	e.submit("during").forwarded()
