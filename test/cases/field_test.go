@@ -136,8 +136,13 @@ func TestAStormOfRepeatsCostsNoDuplicateNoLossAndLittle(t *testing.T) {
 		all = append(all, stage.Numbered(uint32(10+i), message(i)))
 	}
 	esme.Send(all...)
-	for i := range storm {
-		smsc.Answer(smsc.WantSubmit(), fmt.Sprint("id ", i))
+	// It answers when it has all: who submits more, long after an answer, has read that.
+	var submits []wire.Frame
+	for range storm {
+		submits = append(submits, smsc.WantSubmit())
+	}
+	for i, f := range submits {
+		smsc.Answer(f, fmt.Sprint("id ", i))
 	}
 	// It has them all, and the client none: its end comes before a look at its socket.
 	eventually(t, "all are accepted", func() bool { return s.Value("smpponce_outcomes_total", "outcome", "accepted") == storm })
