@@ -140,7 +140,7 @@ func TestABatchBeyondBadgersBoundIsWrittenWhole(t *testing.T) {
 	defer s.close()
 	b := &batch{journal: journal{Seq: 1, At: sec(1), First: 1, Opened: 20000}}
 	for i := range 20000 {
-		b.put(recordKey(Number(i+1)), appendRecord(nil, unanswered(underWay)), 1000)
+		b.put(recordKey(Number(i+1)), make([]byte, 300), 1000)
 	}
 	if err := s.commit(b); err != nil {
 		t.Fatal(err)
