@@ -314,3 +314,29 @@ func TestAnAnswerThatIsBeingCommittedWhenItsSessionEndsWasNotGiven(t *testing.T)
 	r.release(nil)
 	again.isForwarded(0).isAnswered("77", Replay)
 }
+
+func TestATicketOpensThePlaceOfItsOwnSubmissionOnly(t *testing.T) {
+	t.Run("another session stands there", func(t *testing.T) {
+		r := newRig(t)
+		s := r.bind("acme")
+		m := s.submit("A")
+		m.accept("77")
+		s.end(Reset, m.unacked())
+		s = r.bind("acme")
+		again := s.submit("A").isForwarded(0).isAnswered("77", Replay)
+		s.end(Unbound, again.read())
+		r.l.Undelivered(m.ticket())
+		r.run()
+		r.bind("acme").submit("A").isForwarded(1)
+	})
+	t.Run("one of the same session, answered at the same time", func(t *testing.T) {
+		r := newRig(t)
+		s := r.bind("acme")
+		m := s.submit("A")
+		r.at(61)
+		m.accept("77")
+		again := s.submit("A").isForwarded(0).isAnswered("77", Replay)
+		s.end(ByProxy, m.unacked(), again.read())
+		r.bind("acme").submit("A").isForwarded(1)
+	})
+}
