@@ -33,7 +33,7 @@ func TestManyGoroutinesUseALedgerAtOnce(t *testing.T) {
 		for w := range 6 {
 			random := rand.New(rand.NewPCG(seed, uint64(w)))
 			all.Go(func() {
-				for range 15 {
+				for range 8 {
 					client(t, l, random)
 				}
 			})

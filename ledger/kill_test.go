@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-		f.Value.Set("300")
+		f.Value.Set("150")
 	}
 	os.Exit(m.Run())
 }
@@ -102,8 +102,8 @@ func runChild(path string) {
 func TestWhatAKilledProcessWasToldIsKnownAfterwards(t *testing.T) {
 	dir := t.TempDir()
 	numbers := map[string]string{}
-	for round := range 4 {
-		forwarded, answered := killChild(t, dir, 400+500*round)
+	for round := range 3 {
+		forwarded, answered := killChild(t, dir, 400+300*round)
 		for name, n := range forwarded {
 			if other := numbers[n]; other != "" {
 				t.Fatalf("number %s was given to %s and to %s", n, other, name)
