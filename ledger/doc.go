@@ -117,8 +117,8 @@
 //
 // During the end of a session. Its end, and the list of answers it lost, are one journal. Killed before that is
 // written, the session ends with the process, and the loss of an acknowledged answer is judged by recentAnswer alone.
-// An answer that was on its way to the proxy when the session ended comes back as Undelivered; killed in between, it
-// counts as read.
+// An answer that was still being committed when the session ended was not given, and is lost with it. One that the proxy
+// had and could no longer queue comes back as Undelivered; killed in between, it counts as read.
 //
 // During a checkpoint. Its pieces are written under new numbers, each synced before the next, then one transaction sets
 // the head and deletes the old pieces and journals. Without the head the old checkpoint and all journals are still
