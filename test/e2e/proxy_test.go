@@ -61,7 +61,7 @@ func newProxy(t *testing.T, upstream string, env ...string) *proxy {
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
-			t.Log("the proxy's last lines:\n" + p.tail(40))
+			t.Log("the proxy's last lines:\n" + p.tail(300))
 		}
 	})
 	return p
