@@ -75,8 +75,11 @@ type entry struct {
 	finishes uint64 // book.finishes when it was released
 	pending  int    // batches that hold puts of it and are not committed
 	batch    uint64 // serial of the newest of them
-	volatile bool   // began without an intent (bypass): not in the store, and not to be put there
-	doubted  bool   // counted in the in-doubt gauge
+	// displaced: the SMSC gave another message the same id. That one has the place in the store under the id, and this record
+	// is kept under its number.
+	displaced bool
+	volatile  bool // began without an intent (bypass): not in the store, and not to be put there
+	doubted   bool // counted in the in-doubt gauge
 
 	prev, next *entry // of the same key
 }

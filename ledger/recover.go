@@ -19,7 +19,7 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 	// wake makes a record live again. Where its last answer is so recent that it may not have been read, it is lost.
 	wake := func(r *Record, l liveRecord) {
 		e := b.load(r, b.account(r.Account))
-		e.closed = false
+		e.closed, e.displaced = false, !l.Accepted && e.home().Accepted
 		for i := range e.Attempts {
 			a := &e.Attempts[i]
 			if a.State != InFlight && (a.State != InDoubt || a.Evidence != ByDeadline) {
@@ -50,7 +50,7 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 		}
 		b.enter(e)
 		for i := range e.Attempts {
-			if a := &e.Attempts[i]; len(a.ID) > 0 {
+			if a := &e.Attempts[i]; len(a.ID) > 0 && !e.displaced {
 				b.ids[a.key] = e
 			}
 		}
@@ -94,9 +94,15 @@ func (m *image) mayBeUnread(r *Record) bool {
 
 // fetch reads a live record where its newest text lies.
 func (b *book) fetch(l liveRecord, record func(Number) (*Record, error)) (*Record, error) {
-	r, err := record(l.Number)
+	var r *Record
+	var err error
 	if l.Accepted {
 		r, err = b.store.message(l.ID)
+	}
+	if err == nil && (r == nil || r.Number != l.Number) {
+		// Under the number stands the newest text of what has no id, and an older one, without the answer, of what another message
+		// with the same id has taken the place of: that one is in doubt.
+		r, err = record(l.Number)
 	}
 	if err == nil && r == nil {
 		// The power went before it was on disk: its answer was never given.

@@ -37,6 +37,9 @@ func (b *book) leave(e *entry) {
 // home says where the newest text of e lies in the store.
 func (e *entry) home() liveRecord {
 	l := liveRecord{Number: e.Number}
+	if e.displaced {
+		return l
+	}
 	for i := range e.Attempts {
 		if a := &e.Attempts[i]; len(a.ID) > 0 {
 			l.Accepted, l.ID = true, a.key
@@ -61,7 +64,8 @@ func (b *book) save(e *entry) {
 	ttl := int64((max(b.retention, p.Window, p.ContentLimit) + ttlSlack).Seconds())
 	named := false
 	for i := range e.Attempts {
-		if a := &e.Attempts[i]; len(a.ID) > 0 {
+		if a := &e.Attempts[i]; len(a.ID) > 0 && !e.displaced {
+			b.displace(a.key, e)
 			b.ids[a.key] = e
 			b.batch.put(messageKey(a.key), value, ttl)
 			named = true
@@ -78,6 +82,17 @@ func (b *book) save(e *entry) {
 		e.pending++
 		b.batch.touched = append(b.batch.touched, e)
 	}
+}
+
+// displace moves the live record that has the place under a message id, where the SMSC has given the id once more.
+func (b *book) displace(key [16]byte, by *entry) {
+	old := b.ids[key]
+	if old == nil || old == by || old.displaced || old.closed {
+		return
+	}
+	old.displaced = true
+	b.save(old)
+	b.keep(old)
 }
 
 // rest is called when something of e is settled: it writes e down and lets go of it if it can absorb nothing more.
@@ -147,9 +162,16 @@ func (b *book) revive(e *entry) {
 		b.enter(e)
 	}
 	for i := range e.Attempts {
-		if a := &e.Attempts[i]; len(a.ID) > 0 {
-			b.ids[a.key] = e
+		a := &e.Attempts[i]
+		if len(a.ID) == 0 || e.displaced {
+			continue
 		}
+		if other := b.ids[a.key]; other != nil && other != e {
+			e.displaced = true
+			b.save(e)
+			break
+		}
+		b.ids[a.key] = e
 	}
 	b.keep(e)
 }
