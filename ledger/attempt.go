@@ -8,7 +8,7 @@ import (
 
 // open begins a record for a submission that repeats nothing, and its first attempt.
 func (b *book) open(c *Claim, d *Decision, now Time) {
-	e := &entry{account: c.session.account, session: c.session, volatile: b.bypass}
+	e := &entry{account: c.session.account, session: c.session, volatile: b.unprotected(c.session.account)}
 	e.Record = Record{
 		Claimed:          now,
 		Account:          e.account.name,
@@ -33,7 +33,7 @@ func (b *book) open(c *Claim, d *Decision, now Time) {
 // attempt begins an attempt of e for c: its intent goes into the batch, and after the commit the proxy is told.
 func (b *book) attempt(e *entry, c *Claim, now Time) {
 	n := b.next
-	if b.bypass {
+	if b.unprotected(e.account) {
 		n = b.unwritten
 		b.unwritten++
 		b.m.bypassed.Inc()

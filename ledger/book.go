@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"strconv"
 	"time"
 
 	"go.uber.org/zap"
@@ -55,8 +56,8 @@ type book struct {
 	lastSweep      Time
 	due            Time // when tick has something to do
 
-	refuse bool // submissions are refused: the ledger cannot commit
-	bypass bool // submissions are forwarded unprotected: the same, with on_failure bypass
+	unwritable bool // the ledger cannot commit
+	bypass     bool // on_failure: bypass
 }
 
 // A reader finds records in the store; nil where there is none.
@@ -82,7 +83,7 @@ func (b *book) claim(c *Claim, now Time) {
 	}
 	s.enter(c)
 	p := &s.account.policy
-	if b.refuse {
+	if b.refuses(s.account) {
 		b.m.submissions[Fail].Inc()
 		b.reply(c, &Answer{Status: statusSystemError, Verdict: Fail})
 		return
@@ -92,7 +93,7 @@ func (b *book) claim(c *Claim, now Time) {
 		d.Verdict, d.Reason = Retry, ReasonWaiters
 	}
 	b.announce(c, e, &d)
-	if p.Mode == Observe || b.bypass {
+	if p.Mode == Observe || b.unprotected(s.account) {
 		d.Verdict = Forward
 	}
 	switch d.Verdict {
@@ -103,6 +104,16 @@ func (b *book) claim(c *Claim, now Time) {
 	default:
 		b.carry(c, e, &d, now)
 	}
+}
+
+// refuses and unprotected say what becomes of an account's submissions while the ledger cannot commit: they are refused, or forwarded
+// without an intent. Who only observes must stand in nobody's way.
+func (b *book) refuses(a *account) bool {
+	return b.unwritable && !b.bypass && a.policy.Mode != Observe
+}
+
+func (b *book) unprotected(a *account) bool {
+	return b.unwritable && (b.bypass || a.policy.Mode == Observe)
 }
 
 // find looks for the record that c repeats, and decides. The entry is nil where c repeats none; it is not indexed
@@ -220,6 +231,7 @@ func newBook(l *Ledger) *book {
 		m:               l.m,
 		responseTimeout: l.o.ResponseTimeout,
 		retention:       l.o.Retention,
+		bypass:          l.o.Bypass,
 		next:            1,
 		unwritten:       Number(1<<63 | l.epoch<<40),
 		batch:           &batch{serial: 1},
@@ -255,9 +267,18 @@ func (b *book) announce(c *Claim, e *entry, d *Decision) {
 		told = e.Answer.MessageID
 	}
 	b.log.Info("resubmission",
-		zap.String("account", e.Account), zap.String("request_key", e.Key.String()), zap.String("key", e.Key.Kind()),
+		zap.String("account", logName(e.Account)), zap.String("request_key", e.Key.String()), zap.String("key", e.Key.Kind()),
 		zap.Stringer("verdict", d.Verdict), zap.Stringer("mode", e.account.policy.Mode), zap.Stringer("reason", d.Reason), zap.Stringer("abandoned_by", d.Rule),
 		zap.Stringer("state", state), zap.Uint64("attempt", uint64(last.Number)), zap.Bool("resent_in_doubt", d.Resent),
 		zap.ByteString("esme_message_id", told), zap.ByteString("smsc_message_id", last.ID),
 		zap.Stringer("session", c.Session), zap.Uint32("sequence_number", c.Sequence), zap.String("destination", c.Masked))
+}
+
+// logName is an account as it may stand in a log: the sender's choice, so quoted, and no longer than a system_id may be.
+func logName(account string) string {
+	const longest = 16
+	if len(account) > longest {
+		account = account[:longest]
+	}
+	return strconv.Quote(account)
 }

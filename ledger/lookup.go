@@ -164,7 +164,7 @@ func (b *book) void(k Key, a *account, now Time) {
 		return
 	}
 	b.log.Warn("a request id was seen with two different contents: it is no reference, content rules apply to it from now on",
-		zap.String("account", a.name), zap.String("request_key", k.String()))
+		zap.String("account", logName(a.name)), zap.String("request_key", k.String()))
 	if len(b.voided) >= maxVoided {
 		return
 	}

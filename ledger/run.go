@@ -172,10 +172,8 @@ func (l *Ledger) written(b *batch, now Time) {
 func (l *Ledger) committed(r result, now Time) {
 	if r.err != nil {
 		l.m.errors("commit").Inc()
-		l.log.Error("the ledger cannot commit", zap.Error(r.err))
-	}
-	if r.err != nil {
 		if !l.failed {
+			l.log.Error("the ledger cannot commit", zap.Error(r.err))
 			l.fail(r.err, now)
 		}
 		l.retryAt = now.Add(retryEvery)
@@ -204,7 +202,7 @@ func (l *Ledger) fail(err error, now Time) {
 	l.judge()
 	l.book.batch.intents = true
 	for _, e := range append(l.committing.speak(), l.book.batch.speak()...) {
-		if e.forward != 0 && !l.o.Bypass {
+		if f := l.book.flights[e.forward]; e.forward != 0 && (f == nil || l.book.refuses(f.e.account)) {
 			l.book.failIntent(e.forward, now)
 		} else {
 			l.book.tell(e)
@@ -230,8 +228,7 @@ func (l *Ledger) judge() {
 		}
 	}
 	l.setWritable(err)
-	l.book.refuse = err != nil && !l.o.Bypass
-	l.book.bypass = err != nil && l.o.Bypass
+	l.book.unwritable = err != nil
 	if err == nil {
 		l.book.saveUnsaved()
 	}

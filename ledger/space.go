@@ -1,12 +1,14 @@
 package ledger
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,6 +19,22 @@ const ballastName = "ballast"
 
 // ballastSize is what the ballast takes: enough for Badger's first memtable and value log.
 func ballastSize(minFree int64) int64 { return min(minFree/2, 64<<20) }
+
+// reserveOf is what must be free for anything to be committed. Below min_free submissions are refused and outcomes still written; below the
+// reserve nothing is, since Badger might begin another memtable, or write one out.
+func reserveOf(minFree int64) int64 { return min(minFree/2, 128<<20) }
+
+// reserved is nil while the volume of path has the reserve.
+func reserved(path string, reserve int64) error {
+	free, err := freeBytes(path)
+	if err != nil {
+		return err
+	}
+	if free < reserve {
+		return fmt.Errorf("%s free on the ledger's volume, not even the %s that a commit may need", humanize.IBytes(uint64(free)), humanize.IBytes(uint64(reserve)))
+	}
+	return nil
+}
 
 // freeBytes is what the volume of path still has for us.
 func freeBytes(path string) (int64, error) {

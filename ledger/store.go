@@ -23,6 +23,8 @@ type store struct {
 	db   *badger.DB
 	sync SyncMode
 	path string
+	// reserve is the free space without which nothing is committed: see space.go.
+	reserve int64
 	// syncs counts syncs, for the test of the write order.
 	syncs atomic.Int64
 }
@@ -89,9 +91,12 @@ func openStore(ctx context.Context, o *Options) (*store, error) {
 		if err := dropBallast(o.Path, o.MinFree); err != nil {
 			return nil, fmt.Errorf("ledger.path %s: %w", o.Path, err)
 		}
+		if err := reserved(o.Path, reserveOf(o.MinFree)); err != nil {
+			return nil, fmt.Errorf("ledger.path %s: %w; the ledger is not opened, since a disk that is full would end the process", o.Path, err)
+		}
 		db, err := badger.OpenManaged(storeOptions(o.Path, o.Log))
 		if err == nil {
-			return &store{db: db, sync: o.Sync, path: o.Path}, nil
+			return &store{db: db, sync: o.Sync, path: o.Path, reserve: reserveOf(o.MinFree)}, nil
 		}
 		if !strings.Contains(err.Error(), "Cannot acquire directory lock") {
 			return nil, fmt.Errorf("ledger.path %s: cannot open: %w", o.Path, err)
@@ -114,6 +119,9 @@ func openStore(ctx context.Context, o *Options) (*store, error) {
 // commit writes a batch: records first, its journal last, all in one transaction unless Badger's bound is met; then nothing
 // counts before the last one, which holds the journal. What it wrote survives the process; for a power cut see durable.
 func (s *store) commit(b *batch) error {
+	if err := reserved(s.path, s.reserve); err != nil {
+		return err
+	}
 	err := s.write(b.Seq, func(set func(*badger.Entry) error) error {
 		now := time.Now().Unix()
 		for i := range b.puts {

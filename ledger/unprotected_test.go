@@ -134,3 +134,14 @@ func TestALateAnswerDuringBypassLeavesNoMarkBehind(t *testing.T) {
 		t.Error("the image tells of a record that was never written")
 	}
 }
+
+func TestObserveForwardsThoughTheLedgerCannotCommit(t *testing.T) {
+	r := newRig(t, func(_ *Options, p *Policy) { p.Mode = Observe })
+	s := r.bind("acme")
+	r.broken = errDisk
+	in, after := s.submit("A").isForwarded(1), s.submit("B").isForwarded(1)
+	in.accept("1")
+	after.accept("2")
+	in.isAnswered("1", Forward)
+	after.isAnswered("2", Forward)
+}

@@ -67,7 +67,7 @@ func (b *book) redecide(e *entry, now Time) {
 			continue
 		}
 		switch {
-		case d.Verdict == Forward && b.refuse:
+		case d.Verdict == Forward && b.refuses(e.account):
 			d.Verdict, d.Reason = Retry, ReasonUnwritable
 		case d.Resent && c.tried:
 			d.Verdict, d.Reason = Retry, ReasonDoubt // only a client sends again what may have been accepted
