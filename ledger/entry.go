@@ -6,6 +6,7 @@ import "slices"
 type account struct {
 	name       string
 	policy     Policy
+	window     int        // the most submissions that a session of it had open at a time
 	submitters int        // bound sessions that can submit
 	waiting    []*session // ended ones that no session able to submit has followed yet
 	hasher     *Hasher
@@ -28,6 +29,7 @@ func (s *session) bound() bool { return s != nil && s.ended == 0 }
 func (s *session) enter(c *Claim) {
 	c.session, c.place = s, len(s.claims)
 	s.claims = append(s.claims, c)
+	s.account.window = max(s.account.window, len(s.claims))
 }
 
 func (s *session) leave(c *Claim) {

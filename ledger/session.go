@@ -50,21 +50,38 @@ func (b *book) closeSession(id SessionID, end *End, now Time) {
 		s.leave(c)
 		b.reopen(c.answer.Ticket, now, true) // it is still being committed, and nobody is there to hear it
 	}
-	lost := 0
+	lost := b.reopenLost(s, end, unanswered, now)
+	if unanswered+lost > 0 {
+		b.log.Info("session left submissions that may come again", zap.Stringer("session", id), zap.Stringer("ended", end.How),
+			zap.Int("unanswered", unanswered), zap.Int("answers_lost", lost))
+	}
+}
+
+// reopenLost opens the records again whose answers s left unread, and tells how many there are. A client has no more submissions open at
+// a time than its window; so of the answers that it may have read or not, only as many count as lost, the latest, as its account has ever had
+// open, less those that are open surely.
+func (b *book) reopenLost(s *session, end *End, unanswered int, now Time) (lost int) {
+	open := unanswered
+	var unsure []*Ticket
 	for i := range end.Answers {
 		switch a := &end.Answers[i]; {
 		case a.At == 0:
 			b.reopen(a.Ticket, now, true)
 			lost++
-		case answerLost(a, end, unanswered > 0, s.account.policy.Settle):
+		case !answerLost(a, end, unanswered > 0, s.account.policy.Settle):
+		case !a.Acked:
 			b.reopen(a.Ticket, now, false)
 			lost++
+		default:
+			unsure = append(unsure, a.Ticket)
 		}
 	}
-	if unanswered+lost > 0 {
-		b.log.Info("session left submissions that may come again", zap.Stringer("session", id), zap.Stringer("ended", end.How),
-			zap.Int("unanswered", unanswered), zap.Int("answers_lost", lost))
+	open += lost
+	for _, t := range unsure[max(0, len(unsure)-max(0, s.account.window-open)):] {
+		b.reopen(t, now, false)
+		lost++
 	}
+	return lost
 }
 
 // abandon takes an unanswered claim of an ended session off whatever it waits for. Its attempt, if it has one, goes on.
