@@ -57,12 +57,12 @@ func (b *book) closeSession(id SessionID, end *End, now Time) {
 	}
 }
 
-// reopenLost opens the records again whose answers s left unread, and tells how many there are. A client has no more submissions open at
-// a time than its window; so of the answers that it may have read or not, only as many count as lost, the latest, as its account has ever had
-// open, less those that are open surely.
+// reopenLost opens the records again whose answers s left unread, and tells how many there are. Of equal messages, where taking too many for
+// unread would swallow others, only as many of the answers that may have been read or not count, the latest, as fit into the client's window
+// beside what it surely had open. Its window is the most submissions that its account has had open at a time.
 func (b *book) reopenLost(s *session, end *End, unanswered int, now Time) (lost int) {
-	open := unanswered
 	var unsure []*Ticket
+	equal := map[Key]int{}
 	for i := range end.Answers {
 		switch a := &end.Answers[i]; {
 		case a.At == 0:
@@ -72,14 +72,17 @@ func (b *book) reopenLost(s *session, end *End, unanswered int, now Time) (lost 
 		case !a.Acked:
 			b.reopen(a.Ticket, now, false)
 			lost++
-		default:
+		case a.Ticket != nil:
 			unsure = append(unsure, a.Ticket)
+			equal[a.Ticket.e.Key]++
 		}
 	}
-	open += lost
-	for _, t := range unsure[max(0, len(unsure)-max(0, s.account.window-open)):] {
-		b.reopen(t, now, false)
-		lost++
+	latest := len(unsure) - (s.account.window - unanswered - lost)
+	for i, t := range unsure {
+		if i >= latest || equal[t.e.Key] == 1 {
+			b.reopen(t, now, false)
+			lost++
+		}
 	}
 	return lost
 }

@@ -23,9 +23,13 @@ func TestAWindowThatWasCutIsSentAgainAndReachesTheSMSCOnce(t *testing.T) {
 			stage.InBubble(t, nil, func(s *stage.Stage) {
 				esme, draining := s.Bound("acme")
 				ids := map[string]map[string]bool{} // by text
+				var all []wire.Frame
 				for i := range 10 {
 					esme.Submit(stage.Message(text(i)))
-					f, id := draining.WantSubmit(), fmt.Sprint("id ", i)
+					all = append(all, draining.WantSubmit())
+				}
+				for i, f := range all {
+					id := fmt.Sprint("id ", i)
 					draining.Answer(f, id)
 					if ids[text(i)] == nil {
 						ids[text(i)] = map[string]bool{}
