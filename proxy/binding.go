@@ -29,6 +29,7 @@ func (s *session) bindAnswered(f pdu.Frame, r *request, at time.Duration) {
 		s.phase = bound
 		s.esme.alive.heard = at
 		s.giveBack(s.esme, f, r)
+		s.esme.room.Signal() // what it sent behind the bind
 	}
 	s.poke()
 }
@@ -56,6 +57,7 @@ func (s *session) openInLedger() {
 // SMSC just closed. Caller holds the mutex.
 func (s *session) refuse(f pdu.Frame, r *request, at time.Duration) {
 	s.phase = refused
+	s.esme.room.Signal()
 	s.refuseAt = at
 	if f != nil {
 		s.refusal = append(pdu.Frame(nil), f...)

@@ -5,6 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"smpponce/ledger"
+	"smpponce/pdu"
 	"smpponce/test/wire"
 )
 
@@ -112,5 +114,45 @@ func TestEnquireLinksOfAPeerThatReadsNothingAreNotAnsweredForEver(t *testing.T) 
 		if queued > answerBound+16 {
 			t.Errorf("%d octets are queued, want at most %d", queued, answerBound)
 		}
+	})
+}
+
+func TestAnESMEThatReadsNoAnswersSubmitsNoMoreThanItsQueueHolds(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		r.bound()
+		for s := range r.proxy.sessions {
+			s.mu.Lock()
+			s.esme.parked = queueBound // as if its answers lay there
+			if s.hasRoom(s.esme, pdu.Frame(submitFrame(1, "more")), 0) {
+				t.Error("a submission is read though its answer has no room")
+			}
+			if !s.hasRoom(s.esme, pdu.Frame(wire.New(wire.DeliverSM|wire.Response, 0, 1, nil)), 0) {
+				t.Error("an acknowledgement is not read")
+			}
+			s.esme.parked = 0
+			s.mu.Unlock()
+		}
+	})
+}
+
+func TestASubmissionAnsweredFromTheLedgerIsNotCountedOffAgainWhenItsAttemptIsOverdue(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, smsc := r.bound()
+		esme.send(submitFrame(1, "lost"))
+		attempt := smsc.want(wire.SubmitSM)
+		synctest.Wait()
+		for s := range r.proxy.sessions {
+			s.mu.Lock()
+			c := s.smsc.requests.find(attempt.Sequence()).claim
+			s.mu.Unlock()
+			c.Answer(ledger.Answer{Status: 0x14})
+			s.mu.Lock()
+			s.sweep(s.now() + 2*s.p.o.ResponseTimeout)
+			if s.open != 0 {
+				t.Errorf("%d submissions count as open, want none", s.open)
+			}
+			s.mu.Unlock()
+		}
+		esme.want(wire.SubmitSM | wire.Response)
 	})
 }

@@ -90,13 +90,35 @@ func TestBeforeTheBindOnlyEnquireLinkIsAnsweredWell(t *testing.T) {
 		esme.send(wire.New(wire.DeliverSM|wire.Response, 0, 1, nil)) // answers nothing: no answer
 		esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "secret", ""))
 		r.accept().want(wire.BindTransceiver)
-		// With the bind on its way nothing has changed yet.
-		esme.send(submitFrame(10, "early"), wire.New(wire.EnquireLink, 0, 11, nil))
-		if got := esme.want(wire.SubmitSM | wire.Response); got.Status() != wire.InvBindState || got.Sequence() != 10 {
-			t.Errorf("a submission before the bind_resp got %x, want ESME_RINVBNDSTS", got)
-		}
+		esme.send(wire.New(wire.EnquireLink, 0, 11, nil))
 		esme.want(wire.EnquireLink | wire.Response)
 	})
+}
+
+func TestWhatComesBehindABindWaitsForItsAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status uint32
+	}{{"accepted", 0}, {"refused", 0x0E}} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, nil, func(r *rig) {
+				esme := r.dial()
+				esme.send(wire.Bind(wire.BindTransceiver, 9, "acme", "secret", ""), submitFrame(10, "early"))
+				smsc := r.accept()
+				bind := smsc.want(wire.BindTransceiver)
+				esme.wantNothing(time.Second)
+				smsc.send(wire.New(wire.BindTransceiver|wire.Response, c.status, bind.Sequence(), []byte("SMSC\x00")))
+				if c.status == 0 {
+					esme.want(wire.BindTransceiver | wire.Response)
+					smsc.want(wire.SubmitSM)
+					return
+				}
+				if got := esme.want(wire.SubmitSM | wire.Response); got.Status() != wire.InvBindState || got.Sequence() != 10 {
+					t.Errorf("a submission behind a refused bind got %x, want ESME_RINVBNDSTS", got)
+				}
+			})
+		})
+	}
 }
 
 func TestAConnectionThatDoesNotBindIsClosedAfterBindTimeout(t *testing.T) {

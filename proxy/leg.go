@@ -103,8 +103,8 @@ func newLeg(s *session, d side, c *socket, in *pdu.Reader, pending int, now time
 	}
 }
 
-// queued is how many octets wait for the socket. Caller holds the session's mutex.
-func (l *leg) queued() int { return len(l.out.buf) + l.sending + l.parked }
+// queued is how many octets wait for the socket, with what each mark keeps in memory beside them. Caller holds the session's mutex.
+func (l *leg) queued() int { return len(l.out.buf) + l.sending + l.parked + markCost*len(l.out.marks) }
 
 // full says that the leg's queue has reached its hard bound. Caller holds the session's mutex.
 func (l *leg) full() bool { return l.queued() >= queueBound }

@@ -17,6 +17,8 @@ const (
 	preBindSize  = 1 << 10             // octets of a frame before the bind
 	queueBound   = 4 << 20             // octets waiting for one leg's socket at which the other leg's reader stops
 	answerBound  = queueBound + 64<<10 // octets at which our own answers to that leg's peer are left out
+	markCost     = 512                 // octets that a queued submission or answer keeps in memory beside its frame
+	maxUnbinds   = 16                  // of an ESME, that are held at a time
 	lingerTime   = 2 * time.Second     // for the peer's own end, after ours
 	maxParked    = 1000                // receipts of a session that may wait for their answer
 	maxOverdue   = 1 << 16             // requests of a leg remembered beyond response_timeout

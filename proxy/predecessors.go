@@ -2,6 +2,13 @@ package proxy
 
 import "time"
 
+// hasParted says that the ESME has unbound: it repeats nothing when it comes back.
+func (s *session) hasParted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.esmeParted
+}
+
 // awaitPredecessors waits until the ledger knows of the end of those sessions of an account whose ESME has hung up, and
 // of all that it had sent. It comes before a new bind of the account is forwarded: a client repeats in its new session
 // what is unanswered, two milliseconds after it left the old one, and that must be found abandoned. A reader that has
@@ -10,7 +17,7 @@ func (p *Proxy) awaitPredecessors(systemID string) {
 	var gone []*session
 	p.mu.Lock()
 	for s := range p.sessions {
-		if s.systemID == systemID && !isClosed(s.esmeEnded) && s.esme.peerEnded() {
+		if s.systemID == systemID && !isClosed(s.esmeEnded) && !s.hasParted() && s.esme.peerEnded() {
 			gone = append(gone, s)
 		}
 	}

@@ -40,9 +40,9 @@ func (s *session) readBatch(l *leg) error {
 	s.mu.Lock()
 	for {
 		l.alive.heard, l.alive.probed = at, 0
-		if !s.hasRoom(l, at) {
+		if !s.hasRoom(l, f, at) {
 			s.tellAndRelock(l)
-			s.awaitRoom(l)
+			s.awaitRoom(l, f)
 			at = s.p.since(time.Now())
 		}
 		s.t.in[l.side][indexOf(f.Command())]++
@@ -65,9 +65,10 @@ func (s *session) readBatch(l *leg) error {
 	return err
 }
 
-// hasRoom says whether the reader of l may go on. Its bounds are octets queued for the other leg and, from the ESME,
-// submissions that wait or are in flight. Caller holds the mutex.
-func (s *session) hasRoom(l *leg, at time.Duration) bool {
+// hasRoom says whether the reader of l may go on with frame f. Its bounds are octets queued for the other leg and, for a
+// submission, octets queued for the ESME itself (answers that need no SMSC) and submissions that wait or are in flight. What the
+// ESME sends behind its bind without waiting for the answer waits for that answer. Caller holds the mutex.
+func (s *session) hasRoom(l *leg, f pdu.Frame, at time.Duration) bool {
 	o := l.other
 	switch {
 	case l.aborted, !o.open(), l.side == esme && l.shut:
@@ -76,7 +77,9 @@ func (s *session) hasRoom(l *leg, at time.Duration) bool {
 		return false
 	case l.side == smsc:
 		return true
-	case s.refusing && l.full():
+	case s.phase == opening:
+		return f.Command() == data.ENQUIRE_LINK
+	case l.full() && f.Command() == data.SUBMIT_SM:
 		return false
 	case s.open < s.p.o.MaxPending:
 		return true
@@ -87,10 +90,10 @@ func (s *session) hasRoom(l *leg, at time.Duration) bool {
 
 // awaitRoom sleeps until the reader of l may go on. Its missing probe answers prove nothing meanwhile. Caller holds
 // the mutex.
-func (s *session) awaitRoom(l *leg) {
+func (s *session) awaitRoom(l *leg, f pdu.Frame) {
 	l.alive.stopped = true
 	s.poke() // the watcher knows when requests become overdue
-	for !s.hasRoom(l, s.p.since(time.Now())) {
+	for !s.hasRoom(l, f, s.p.since(time.Now())) {
 		l.room.Wait()
 	}
 	l.alive.stopped = false
@@ -117,8 +120,10 @@ func (s *session) readEnded(l *leg, err error) {
 		s.t.out[l.side][indexOf(data.GENERIC_NACK)]++
 		l.rouse()
 	}
+	parted := s.esmeParted // it may only have closed its half, and wait for the answers and the unbind_resp
+	s.leaveBy = s.now() + s.p.o.ResponseTimeout
 	s.mu.Unlock()
-	if l.side == esme && (why == closed || why == reset) {
+	if l.side == esme && (why == reset || why == closed && !parted) {
 		// At once: the client may be back, and repeat itself, in two milliseconds.
 		s.closeESME(why)
 	}

@@ -22,6 +22,8 @@ func (s *session) relay() (why string) {
 		switch {
 		case s.done:
 			why = s.exchanged.String() + "_unbind"
+		case s.esme.over == closed && s.esmeParted && s.smsc.over == going && s.esme.unsent == nil && now < s.leaveBy:
+			next = s.leaveBy // it may be reading still
 		case s.esme.over == closed && s.esmeParted:
 			why = "esme_unbind"
 		case s.esme.over != going:
@@ -41,10 +43,10 @@ func (s *session) relay() (why string) {
 		if why != "" {
 			return true, 0
 		}
-		if s.unbind != nil {
+		if len(s.unbinds) > 0 {
 			next = min(next, s.unbindAt)
 			if s.open == 0 || now >= s.unbindAt {
-				s.forwardUnbind(now)
+				s.forwardUnbinds(now)
 				next = now
 			}
 		}
@@ -231,24 +233,28 @@ func (s *session) responseFromSMSC(f pdu.Frame, at time.Duration) {
 	s.giveBack(s.esme, f, &taken)
 }
 
-// unbindFromESME holds the ESME's unbind until its submissions are answered; only then are they all sure to be told
-// before the session ends.
+// unbindFromESME holds an unbind of the ESME until its submissions are answered, also those that come between two unbinds; only then
+// are they all sure to be told before the session ends. More than maxUnbinds at a time are nothing that a client means.
 func (s *session) unbindFromESME(f pdu.Frame, at time.Duration) {
-	if s.esmeParted {
-		s.forward(f, request{kind: parting, at: at})
+	s.esmeParted = true
+	if len(s.unbinds) == maxUnbinds {
 		return
 	}
-	s.esmeParted = true
-	s.unbind, s.unbindAt = append(pdu.Frame(nil), f...), at+s.p.o.ResponseTimeout
+	if len(s.unbinds) == 0 {
+		s.unbindAt = at + s.p.o.ResponseTimeout
+	}
+	s.unbinds = append(s.unbinds, append(pdu.Frame(nil), f...))
 	s.poke()
 }
 
-// forwardUnbind lets the held unbind go.
-func (s *session) forwardUnbind(now time.Duration) {
-	if s.smsc.open() {
-		s.forward(s.unbind, request{kind: parting, at: now})
+// forwardUnbinds lets the held unbinds go.
+func (s *session) forwardUnbinds(now time.Duration) {
+	for _, f := range s.unbinds {
+		if s.smsc.open() {
+			s.forward(f, request{kind: parting, at: now})
+		}
 	}
-	s.unbind = nil
+	s.unbinds = nil
 }
 
 // part notes that an unbind of by was answered.

@@ -70,11 +70,12 @@ type session struct {
 	refusal  pdu.Frame // the bind_resp that says no; nil: the SMSC said nothing
 	refuseAt time.Duration
 
-	unbind     pdu.Frame // the ESME's, while it is held
-	unbindAt   time.Duration
-	esmeParted bool // the ESME has sent unbind, or answered one
-	exchanged  side // whose unbind was answered, once parting is done
-	done       bool // an unbind was relayed and answered
+	unbinds    []pdu.Frame   // the ESME's, while they are held
+	unbindAt   time.Duration // when they go though submissions are unanswered
+	leaveBy    time.Duration // until when an ESME that has unbound and closed its half may hear the rest
+	esmeParted bool          // the ESME has sent unbind, or answered one
+	exchanged  side          // whose unbind was answered, once parting is done
+	done       bool          // an unbind was relayed and answered
 
 	refusing         bool          // the proxy shuts down
 	drainBy          time.Duration // then: until when to wait for answers
@@ -209,10 +210,13 @@ func (s *session) sweep(now time.Duration) {
 		if r.kind != submission {
 			return
 		}
-		s.open--
 		if r.claim != nil {
-			r.claim.overdue = true
+			if r.claim.discharged {
+				return // answered already, by what the ledger knew
+			}
+			r.claim.discharged = true
 		}
+		s.open--
 	})
 }
 
@@ -222,7 +226,7 @@ func (s *session) answeredOne() {
 	if s.esme.alive.stopped {
 		s.esme.room.Signal()
 	}
-	if s.open == 0 && (s.unbind != nil || s.refusing) {
+	if s.open == 0 && (len(s.unbinds) > 0 || s.refusing) {
 		s.poke()
 	}
 }

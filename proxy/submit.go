@@ -18,9 +18,9 @@ type claim struct {
 	frame        pdu.Frame
 
 	// The session's mutex guards these.
-	attempt ledger.Number // in flight on the SMSC leg
-	overdue bool          // no longer counted in session.open
-	settled bool          // the SMSC's answer is with the ledger
+	attempt    ledger.Number // in flight on the SMSC leg
+	discharged bool          // no longer counted in session.open: answered, or overdue
+	settled    bool          // the SMSC's answer is with the ledger
 	// On the proxy's clock; 0: not yet.
 	arrived, sent, responded time.Duration
 
@@ -149,7 +149,8 @@ func (c *claim) Answer(a ledger.Answer) {
 			s.poke()
 		}
 	}
-	if !c.overdue {
+	if !c.discharged {
+		c.discharged = true
 		s.answeredOne()
 	}
 	if !s.esme.open() {

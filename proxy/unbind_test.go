@@ -103,3 +103,65 @@ func TestAfterUnbindRespBothLegsAreClosedThoughNobodyElseDoes(t *testing.T) {
 		}
 	})
 }
+
+func TestASecondUnbindWaitsForWhatCameBeforeIt(t *testing.T) {
+	for name, set := range map[string]func(*Options){"mode off": off, "mode enforce": nil} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, set, func(r *rig) {
+				esme, smsc := r.bound()
+				esme.send(submitFrame(1, "first"), wire.New(wire.Unbind, 0, 2, nil), submitFrame(3, "second"), wire.New(wire.Unbind, 0, 4, nil))
+				for _, text := range []string{"first", "second"} {
+					smsc.send(answer(smsc.want(wire.SubmitSM).Sequence(), text))
+					esme.want(wire.SubmitSM | wire.Response)
+				}
+				for _, number := range []uint32{2, 4} {
+					smsc.send(wire.New(wire.Unbind|wire.Response, 0, smsc.want(wire.Unbind).Sequence(), nil))
+					if got := esme.want(wire.Unbind | wire.Response).Sequence(); got != number {
+						t.Errorf("unbind_resp has number %d, want %d", got, number)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAnESMEThatUnbindsAndClosesItsHalfHearsTheRest(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme, smsc := r.bound()
+		esme.send(submitFrame(1, "last"), wire.New(wire.Unbind, 0, 2, nil))
+		if err := esme.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		pending := smsc.want(wire.SubmitSM)
+		synctest.Wait()
+		if n := len(r.ledger.ends); n > 0 {
+			t.Error("the ledger was told of the end before it came")
+		}
+		smsc.send(answer(pending.Sequence(), "id"))
+		esme.want(wire.SubmitSM | wire.Response)
+		smsc.send(wire.New(wire.Unbind|wire.Response, 0, smsc.want(wire.Unbind).Sequence(), nil))
+		esme.want(wire.Unbind | wire.Response)
+		if esme.wantEnd() {
+			t.Error("the ESME was reset")
+		}
+		synctest.Wait()
+		if end := lastEnd(t, r.ledger); end.How != ledger.Unbound {
+			t.Errorf("the ledger was told %v, want unbound", end.How)
+		}
+	})
+}
+
+func TestAnESMEThatUnbindsAndIsGoneHoldsNothingUp(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		esme, smsc := r.bound()
+		esme.send(submitFrame(1, "last"), wire.New(wire.Unbind, 0, 2, nil))
+		pending := smsc.want(wire.SubmitSM)
+		_ = esme.Close()
+		smsc.send(answer(pending.Sequence(), "id")) // its answer meets a closed socket
+		smsc.send(wire.New(wire.Unbind|wire.Response, 0, smsc.want(wire.Unbind).Sequence(), nil))
+		smsc.wantEnd()
+		if end := lastEnd(t, r.ledger); end.How != ledger.Unbound {
+			t.Errorf("the ledger was told %v, want unbound", end.How)
+		}
+	})
+}
