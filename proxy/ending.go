@@ -83,7 +83,7 @@ func (s *session) leaveESME() {
 	s.mu.Lock()
 	l.shut, l.finish = true, true
 	l.wakeAll()
-	listens := l.listens()
+	listens := l.listens() || s.mayRead()
 	s.mu.Unlock()
 	if listens {
 		s.await(4*s.p.o.WriteTimeout, func() bool { return isClosed(l.writeDone) })
@@ -106,6 +106,11 @@ func (s *session) leaveESME() {
 	s.release()
 }
 
+// mayRead says that the ESME has closed its half only, after its unbind, and hears what is left. Caller holds the mutex.
+func (s *session) mayRead() bool {
+	return s.esme.over == closed && s.esmeParted && s.esme.unsent == nil && !s.told
+}
+
 // awaitAcked waits until the ESME's kernel has all that was written, as long as it goes on taking some; and until the
 // ledger has all that the ESME submitted.
 func (s *session) awaitAcked() {
@@ -117,7 +122,7 @@ func (s *session) awaitAcked() {
 		if acked > l.acked {
 			l.acked, by = acked, now+lingerTime
 		}
-		done := !l.listens() || s.untold == 0 && acked >= l.sent()
+		done := !l.listens() && !s.mayRead() || s.untold == 0 && acked >= l.sent()
 		return done || now >= min(by, last), now + 5*time.Millisecond
 	})
 }

@@ -22,7 +22,7 @@ func (s *session) relay() (why string) {
 		switch {
 		case s.done:
 			why = s.exchanged.String() + "_unbind"
-		case s.esme.over == closed && s.esmeParted && s.smsc.over == going && s.esme.unsent == nil && now < s.leaveBy:
+		case s.mayRead() && s.smsc.over == going && now < s.leaveBy:
 			next = s.leaveBy // it may be reading still
 		case s.esme.over == closed && s.esmeParted:
 			why = "esme_unbind"

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +76,7 @@ func startKannel(t *testing.T, smsc string) *kannel {
 	k.run("bearerbox")
 	k.reachable(k.boxes) // smsbox gives up at once where bearerbox does not listen
 	k.run("smsbox")
+	k.connected()
 	return k
 }
 
@@ -171,6 +173,16 @@ func (k *kannel) reachable(address string) {
 			return
 		}
 		k.pause(ctx, "a box to listen")
+	}
+}
+
+// connected waits until smsbox has found bearerbox: what it is asked to send before then, it neither sends nor refuses.
+func (k *kannel) connected() {
+	k.t.Helper()
+	for ctx := bounded(k.t); ; k.pause(ctx, "smsbox to find bearerbox") {
+		if b, _ := os.ReadFile(filepath.Join(k.dir, "smsbox.log")); bytes.Contains(b, []byte("Connected to bearerbox")) {
+			return
+		}
 	}
 }
 
