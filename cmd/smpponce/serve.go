@@ -116,6 +116,7 @@ func relay(ctx context.Context, cfg *config.Config, book *ledger.Ledger, ready *
 	if err != nil {
 		return err
 	}
+	options.MaxSessions = limitSessions(options.MaxSessions, log)
 	p, err := proxy.New(options)
 	if err != nil {
 		return err
