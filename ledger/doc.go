@@ -65,7 +65,8 @@
 // compacted away.
 //
 //	r ‖ spread(number)      record, from its intent on; it stays behind when the record moves to m
-//	m ‖ hash(message id)    record, from its first acceptance on: one copy for each id that an attempt got
+//	m ‖ hash(message id)    record, from its first acceptance on: one copy for each id that an attempt got. Where the SMSC gives an id
+//	                        once more, the later message has the place, and the earlier one, if it is live, goes back to r
 //	k ‖ hash(request id)    record, as soon as no attempt of it is in flight
 //	j ‖ spread(sequence)    journal of a batch
 //	c ‖ spread(n)           a piece of a checkpoint
@@ -137,7 +138,7 @@
 // When a commit fails. Its intents were never sent, whatever the disk says: their submissions get ESME_RSYSERR, and the
 // batch after it says that they were never sent. Killed before that one is written, they come back in doubt. The batch
 // is tried again, as it is, every half second. Until it succeeds submissions are refused (on_failure refuse) or
-// forwarded without a record in the store (bypass), Writable tells why, and answers to what was forwarded are given at
+// forwarded without a record in the store (bypass, and mode observe), Writable tells why, and answers to what was forwarded are given at
 // once, their outcomes being owed to the disk. Killed while they are owed, the records are in doubt.
 //
 // When the disk hangs. A commit that takes longer than commitTimeout counts as failed, with the same consequences.
@@ -146,7 +147,8 @@
 //
 // When the disk is full. Badger writes through mmap, so a full disk is SIGBUS, and the process dies at each open. So
 // submissions are refused while less than min_free is left, or when the ledger has grown to max_bytes; outcomes are
-// still written. A ballast file, half of min_free and at most 64 MiB, is given up before an open that finds less than
+// still written, until not even the reserve of a commit is left (half of min_free, at most 128 MiB): then commits fail, as
+// above, and an open is refused. A ballast file, half of min_free and at most 64 MiB, is given up before an open that finds less than
 // min_free, and made again when there is room.
 //
 // When entries are damaged. An open that meets a checkpoint, a journal or a live record that it cannot read fails,

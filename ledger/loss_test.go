@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"testing"
 	"time"
 )
@@ -58,6 +59,59 @@ func TestAnswerLost(t *testing.T) {
 			a := Answered{At: sec(10), Acked: !c.unacked}
 			if got := answerLost(&a, &c.end, c.unanswered, time.Second); got != c.want {
 				t.Errorf("lost = %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestLostAnswers(t *testing.T) {
+	answers := func(keys string, change func(i int, a *Answered)) (list []Answered) {
+		for i, k := range keys {
+			a := Answered{Ticket: &Ticket{e: &entry{Record: Record{Key: Key{Hash: [16]byte{byte(k)}}}}}, At: sec(10), Acked: true}
+			if change != nil {
+				change(i, &a)
+			}
+			list = append(list, a)
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name               string
+		answers            []Answered
+		unanswered, window int
+		want               []int
+	}{
+		{name: "different messages are all unsure", answers: answers("ABCDE", nil), window: 1, want: []int{0, 1, 2, 3, 4}},
+		{name: "of equal ones the latest that fit into the window", answers: answers("AAAAA", nil), window: 2, want: []int{3, 4}},
+		{name: "less what is open", answers: answers("AAAAA", nil), unanswered: 1, window: 2, want: []int{4}},
+		{name: "none where the window is full", answers: answers("AAAAA", nil), unanswered: 2, window: 2},
+		{name: "none where more is open than ever before", answers: answers("AAAAA", nil), unanswered: 3, window: 2},
+		{name: "all where the window holds them", answers: answers("AAAAA", nil), window: 5, want: []int{0, 1, 2, 3, 4}},
+		{name: "a different one among equal ones", answers: answers("BAAAA", nil), window: 1, want: []int{0, 4}},
+		{name: "what was not acknowledged is lost, whatever the window", answers: answers("AAAAA", func(i int, a *Answered) { a.Acked = i < 2 }), window: 1, want: []int{2, 3, 4}},
+		{name: "what was never written too", answers: answers("AAA", func(i int, a *Answered) {
+			if i == 2 {
+				a.At, a.Acked = 0, false
+			}
+		}), window: 1, want: []int{2}},
+		{name: "what nothing depends on is passed over", answers: answers("AAA", func(i int, a *Answered) {
+			if i == 1 {
+				a.Ticket = nil
+			}
+		}), window: 3, want: []int{0, 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := End{At: sec(10.5), How: Reset, Answers: c.answers}
+			got := map[*Answered]bool{}
+			for _, a := range lostAnswers(&e, c.unanswered, c.window, time.Second) {
+				got[a] = true
+			}
+			want := map[*Answered]bool{}
+			for _, i := range c.want {
+				want[&e.Answers[i]] = true
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%d answers are lost, or others, want those at %v", len(got), c.want)
 			}
 		})
 	}

@@ -50,41 +50,14 @@ func (b *book) closeSession(id SessionID, end *End, now Time) {
 		s.leave(c)
 		b.reopen(c.answer.Ticket, now, true) // it is still being committed, and nobody is there to hear it
 	}
-	lost := b.reopenLost(s, end, unanswered, now)
-	if unanswered+lost > 0 {
+	lost := lostAnswers(end, unanswered, s.account.window, s.account.policy.Settle)
+	for _, a := range lost {
+		b.reopen(a.Ticket, now, a.At == 0)
+	}
+	if unanswered+len(lost) > 0 {
 		b.log.Info("session left submissions that may come again", zap.Stringer("session", id), zap.Stringer("ended", end.How),
-			zap.Int("unanswered", unanswered), zap.Int("answers_lost", lost))
+			zap.Int("unanswered", unanswered), zap.Int("answers_lost", len(lost)))
 	}
-}
-
-// reopenLost opens the records again whose answers s left unread, and tells how many there are. Of equal messages, where taking too many for
-// unread would swallow others, only as many of the answers that may have been read or not count, the latest, as fit into the client's window
-// beside what it surely had open. Its window is the most submissions that its account has had open at a time.
-func (b *book) reopenLost(s *session, end *End, unanswered int, now Time) (lost int) {
-	var unsure []*Ticket
-	equal := map[Key]int{}
-	for i := range end.Answers {
-		switch a := &end.Answers[i]; {
-		case a.At == 0:
-			b.reopen(a.Ticket, now, true)
-			lost++
-		case !answerLost(a, end, unanswered > 0, s.account.policy.Settle):
-		case !a.Acked:
-			b.reopen(a.Ticket, now, false)
-			lost++
-		case a.Ticket != nil:
-			unsure = append(unsure, a.Ticket)
-			equal[a.Ticket.e.Key]++
-		}
-	}
-	latest := len(unsure) - (s.account.window - unanswered - lost)
-	for i, t := range unsure {
-		if i >= latest || equal[t.e.Key] == 1 {
-			b.reopen(t, now, false)
-			lost++
-		}
-	}
-	return lost
 }
 
 // abandon takes an unanswered claim of an ended session off whatever it waits for. Its attempt, if it has one, goes on.

@@ -21,7 +21,8 @@
 //	 └──── send ──── claim.Answer           under the ESME's own number; how far it got is kept for Ledger.CloseSession
 //
 // A join, a replay or a refusal goes from Claim to Answer without Forward. In mode off, and for every other PDU, the
-// way is short: fromESME or fromSMSC, pass (a number is reserved and the frame queued), send; and back by giveBack.
+// way is short: fromESME or fromSMSC, pass (a number is reserved and the frame queued), send; and back by giveBack. What an
+// ESME sends behind its bind waits for the bind_resp, and its unbind for the answers to what it has submitted.
 //
 // # The way of a receipt
 //
@@ -58,7 +59,8 @@
 // # The end
 //
 // makeEnd has the order. The ledger hears of the end of an ESME leg (closeESME) before the client can know: at the end
-// of its stream at once, and before our own FIN leaves. For a client comes back within milliseconds and repeats what is
+// of its stream at once, and before our own FIN leaves. (An ESME whose FIN comes behind its unbind may have closed its half
+// only; it gets what is still owed to it first, for at most response_timeout.) For a client comes back within milliseconds and repeats what is
 // unanswered; known too late, that would be a new message. Our FIN leaves when the ESME's kernel has all answers (at
 // most 2 s), and the socket is closed when its own has come (at most 2 s): with input unread a close would reset the
 // connection and destroy answers on their way.

@@ -121,7 +121,9 @@ func (s *session) readEnded(l *leg, err error) {
 		l.rouse()
 	}
 	parted := s.esmeParted // it may only have closed its half, and wait for the answers and the unbind_resp
-	s.leaveBy = s.now() + s.p.o.ResponseTimeout
+	if l.side == esme {
+		s.leaveBy = s.now() + s.p.o.ResponseTimeout
+	}
 	s.mu.Unlock()
 	if l.side == esme && (why == reset || why == closed && !parted) {
 		// At once: the client may be back, and repeat itself, in two milliseconds.
