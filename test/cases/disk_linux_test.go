@@ -93,7 +93,7 @@ func TestAnIntentWhoseCommitTimedOutIsNoGhostThatARepeatJoins(t *testing.T) {
 	esme.WantAnswer(esme.Submit(identified("B", "2")), wire.SystemError)
 	thaw()
 	p.awaitReady(200)
-	p.kill()
+	p.Kill()
 	esme.WantEnd()
 	smsc.WantEnd()
 	p = serve(t, s, filepath.Join(disk, "ledger"), env...)
@@ -116,7 +116,7 @@ func TestAnOutcomeThatCannotBeCommittedIsRelayedAndWrittenLater(t *testing.T) {
 	p.listening(s)
 	outcomes(t, s, p, freeze, thaw)
 
-	p.kill()
+	p.Kill()
 	p = serve(t, s, filepath.Join(disk, "ledger"), env...)
 	p.listening(s)
 	recovered(t, s)
@@ -153,7 +153,7 @@ func TestOnAFullDiskSubmissionsAreRefusedAndWhatWasForwardedIsSettled(t *testing
 	outcomes(t, s, p, fill, free)
 
 	fill()
-	p.kill() // and it starts on the full disk
+	p.Kill() // and it starts on the full disk
 	p = serve(t, s, filepath.Join(disk, "ledger"))
 	p.listening(s)
 	p.awaitReady(503)
@@ -174,7 +174,7 @@ func outcomes(t *testing.T, s *stage.Stage, p *process, fail, heal func()) {
 	leaves.Submit(stage.Message("A"))
 	left := draining.WantSubmit()
 	leaves.Reset()
-	eventually(t, "the session is left", func() bool { return p.value(`smpponce_legs{leg="smsc",state="draining"}`) == 1 })
+	eventually(t, "the session is left", func() bool { return p.Metric("smpponce_legs", `leg="smsc"`, `state="draining"`) == 1 })
 
 	fail()
 	draining.Answer(left, "7")

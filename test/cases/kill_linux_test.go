@@ -21,18 +21,18 @@ func TestAfterAKill9WhatWasReadIsNewAndWhatWasLostIsReplayed(t *testing.T) {
 	lost.Submit(stage.Message("A"))
 	submit := draining.WantSubmit()
 	lost.Reset()
-	eventually(t, "the session is left", func() bool { return p.value(`smpponce_legs{leg="smsc",state="draining"}`) == 1 })
+	eventually(t, "the session is left", func() bool { return p.Metric("smpponce_legs", `leg="smsc"`, `state="draining"`) == 1 })
 	draining.Answer(submit, "7")
 	draining.Part()
 
 	esme, smsc := s.Bound("acme")
 	wantForwarded(s, esme, smsc, stage.Message("A"), "1")
 	// The ledger notes the time when the 200 ms are over: until then it could not know.
-	answered, commits := time.Now(), p.value("smpponce_ledger_commit_duration_seconds_count")
+	answered, commits := time.Now(), p.Metric("smpponce_ledger_commit_duration_seconds_count")
 	eventually(t, "the 200 ms are over, and noted", func() bool {
-		return time.Since(answered) > 300*time.Millisecond && p.value("smpponce_ledger_commit_duration_seconds_count") > commits
+		return time.Since(answered) > 300*time.Millisecond && p.Metric("smpponce_ledger_commit_duration_seconds_count") > commits
 	})
-	p.kill()
+	p.Kill()
 	esme.WantEnd()
 	smsc.WantEnd()
 
@@ -72,12 +72,12 @@ func TestAPausedProcessActsOnNoOldVerdict(t *testing.T) {
 	}
 	t.Logf("%d messages fill the way to an SMSC that does not read", messages)
 
-	p.stop()
+	p.Pause()
 	first.Reset()
 	again := s.Dial()
 	again.Send(wire.Bind(wire.BindTransceiver, 1, "acme", "secret", ""))
 	pass(11 * time.Second) // a verdict is good for ten
-	p.signal(syscall.SIGCONT)
+	p.Signal(syscall.SIGCONT)
 
 	arrived := make(chan string, 2*messages)
 	take := func(smsc *stage.Peer) {
@@ -115,7 +115,7 @@ func TestAPausedProcessActsOnNoOldVerdict(t *testing.T) {
 			t.Errorf("the SMSC got message %.20s again", text)
 		}
 	}
-	if stale := p.value(`smpponce_outcomes_total{outcome="never_sent"}`); stale == 0 {
+	if stale := p.Metric("smpponce_outcomes_total", `outcome="never_sent"`); stale == 0 {
 		t.Error("no verdict was too old, so this shows nothing")
 	}
 }
@@ -130,17 +130,17 @@ func TestASecondProcessWaitsForTheLedgerAndTakesOver(t *testing.T) {
 	esme.Submit(stage.Message("A"))
 	submit := draining.WantSubmit()
 	esme.Reset()
-	eventually(t, "the session is left", func() bool { return old.value(`smpponce_legs{leg="smsc",state="draining"}`) == 1 })
+	eventually(t, "the session is left", func() bool { return old.Metric("smpponce_legs", `leg="smsc"`, `state="draining"`) == 1 })
 
 	next := serve(t, s, book)
 	next.awaitReady(503)
 	draining.Answer(submit, "1")
 	draining.Part()
-	if status, body := next.get("/readyz"); status != 503 {
+	if status, body := next.Get("/readyz"); status != 503 {
 		t.Errorf("/readyz of the second process while the first holds the ledger: %d %s, want 503", status, body)
 	}
-	old.signal(syscall.SIGTERM)
-	old.awaitEnd()
+	old.Signal(syscall.SIGTERM)
+	old.Ended()
 	next.listening(s)
 	next.awaitReady(200)
 	esme, smsc := s.Bound("acme")

@@ -108,26 +108,26 @@ func TestOnAFullDiskSubmissionsAreRefusedAndServiceResumes(t *testing.T) {
 	for range 2 {
 		d.leave(64 << 20)
 		accepted += until(wire.SystemError)
-		if status, _ := p.get("/readyz"); status != http.StatusServiceUnavailable {
+		if status, _ := p.Get("/readyz"); status != http.StatusServiceUnavailable {
 			t.Errorf("readyz says %d, want %d", status, http.StatusServiceUnavailable)
 		}
 		d.leave(0)
 		for range 20 {
 			accepted += until(wire.SystemError)
 		}
-		if status, _ := p.get("/healthz"); status != http.StatusOK || !p.running() {
-			t.Fatalf("healthz says %d; running: %v", status, p.running())
+		if status, _ := p.Get("/healthz"); status != http.StatusOK || !p.Running() {
+			t.Fatalf("healthz says %d; running: %v", status, p.Running())
 		}
 		d.free()
 		accepted += until(wire.OK)
-		if status, _ := p.get("/readyz"); status != http.StatusOK {
+		if status, _ := p.Get("/readyz"); status != http.StatusOK {
 			t.Errorf("readyz says %d once there is room, want %d", status, http.StatusOK)
 		}
 	}
 	if n := s.Counts(); n.Accepted != accepted || n.Duplicates != 0 {
 		t.Errorf("the SMSC accepted %d with %d duplicates, and %d were answered so", n.Accepted, n.Duplicates, accepted)
 	}
-	if code := p.stop(); code != 0 {
+	if code := p.Stop(); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -44,8 +43,8 @@ func TestWhereNoSMSCCanBeReachedABindIsAnsweredWithASystemError(t *testing.T) {
 	if err := e.Ended(bounded(t)); err != io.EOF {
 		t.Errorf("afterwards: %v, want the end of the connection", err)
 	}
-	p.logged("no upstream address could be reached")
-	if status, _ := p.get("/readyz"); status != http.StatusOK {
+	p.Logged("no upstream address could be reached")
+	if status, _ := p.Get("/readyz"); status != http.StatusOK {
 		t.Errorf("readyz: %d; the proxy itself is fine", status)
 	}
 }
@@ -119,44 +118,36 @@ func TestGarbageEndsItsConnectionAndNoOther(t *testing.T) {
 func TestASecondProcessOnTheLedgerSaysWhyItEnds(t *testing.T) {
 	s := startSMSC(t, smsc.Options{})
 	p := serve(t, s.Addr())
-	second := newProxy(t, s.Addr(), append(ledgerOf(p), "SMPPONCE_LEDGER_LOCK_WAIT=500ms")...)
-	second.start()
-	if code := second.ended(); code != 1 {
+	second := newProxy(t, s.Addr(), ledgerOf(p), "SMPPONCE_LEDGER_LOCK_WAIT=500ms")
+	second.Start()
+	if code := second.Ended(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
-	second.logged("ledger.path", "another process")
+	second.Logged("ledger.path", "another process")
 	serves(t, p)
 }
 
 func TestASecondProcessTakesTheLedgerOverWhenTheFirstEnds(t *testing.T) {
 	s := startSMSC(t, smsc.Options{})
 	p := serve(t, s.Addr())
-	second := newProxy(t, s.Addr(), ledgerOf(p)...)
-	second.start()
-	second.logged("admin address")
-	if status, _ := second.get("/readyz"); status == http.StatusOK {
+	second := newProxy(t, s.Addr(), ledgerOf(p))
+	second.Start()
+	second.Logged("admin address")
+	if status, _ := second.Get("/readyz"); status == http.StatusOK {
 		t.Error("the second is ready before it has the ledger")
 	}
-	if code := p.stop(); code != 0 {
+	if code := p.Stop(); code != 0 {
 		t.Errorf("the first ended with %d, want 0", code)
 	}
 	second.listening()
 	serves(t, second)
 }
 
-// ledgerOf are the settings that put another process on a proxy's ledger.
-func ledgerOf(p *proxy) []string {
-	for _, e := range p.env {
-		if strings.HasPrefix(e, "SMPPONCE_LEDGER_PATH=") {
-			return []string{e}
-		}
-	}
-	return nil
-}
+// ledgerOf is the setting that puts another process on a proxy's ledger.
+func ledgerOf(p *proxy) string { return "SMPPONCE_LEDGER_PATH=" + p.ledger }
 
 func TestWrongSettingsAreToldAllAtOnce(t *testing.T) {
-	cmd := exec.Command(binary, "serve", "--listen", "nowhere", "--upstream", "")
-	cmd.Env = append(newProxy(t, "").env, "SMPPONCE_DEDUP_SETTLE=5")
+	cmd := newProxy(t, "", "SMPPONCE_DEDUP_SETTLE=5").Command("serve", "--listen", "nowhere", "--upstream", "")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	_ = cmd.Run()

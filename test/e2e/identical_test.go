@@ -86,7 +86,7 @@ func TestAThousandIdenticalMessagesWithABreakInTheMiddleAllGoOutOnce(t *testing.
 			collect(t, e, send(t, e, message, 60), ids)
 			collect(t, e, send(t, e, message, 500), ids)
 			everyOne(t, s, 1000, ids)
-			if n := p.count(`"msg":"resubmission"`); n != 60 {
+			if n := p.Count(`"msg":"resubmission"`); n != 60 {
 				t.Errorf("%d submissions were taken for resubmissions, want 60: %s", n, p.resubmissions())
 			}
 		})

@@ -30,7 +30,7 @@ func TestKannelThatIsKilledSendsNothingTwice(t *testing.T) {
 	// A kill may tear the one entry that Kannel is writing into its list of expected receipts.
 	settled(t, k, s, n, kills, s.Release)
 	t.Logf("decisions: %s", p.resubmissions())
-	if p.count(`"msg":"resubmission"`) == 0 {
+	if p.Count(`"msg":"resubmission"`) == 0 {
 		t.Error("Kannel repeated nothing, so nothing was shown")
 	}
 }

@@ -37,10 +37,10 @@ func underKills(t *testing.T, p *proxy, all []wire.Message) (c *esme.Client, res
 		select {
 		case n := <-progress:
 			if killed < kills && n > (killed+1)*len(all)/(kills+2) {
-				resent += int(p.metric("smpponce_in_doubt_resent_total"))
-				p.kill()
+				resent += int(p.Metric("smpponce_in_doubt_resent_total"))
+				p.Kill()
 				killed++
-				p.start()
+				p.Start()
 				p.listening()
 			}
 			continue
@@ -54,7 +54,7 @@ func underKills(t *testing.T, p *proxy, all []wire.Message) (c *esme.Client, res
 	if killed != kills {
 		t.Errorf("%d kills, want %d", killed, kills)
 	}
-	return c, resent + int(p.metric("smpponce_in_doubt_resent_total"))
+	return c, resent + int(p.Metric("smpponce_in_doubt_resent_total"))
 }
 
 // told checks that no message was lost, that duplicates are no more than were told of, and that each
@@ -99,8 +99,8 @@ func TestAKilledProxyForgetsNothingThatWasAnswered(t *testing.T) {
 	told(t, s, c, all, resent)
 
 	// One kill more, and then the client, which has forgotten everything, sends all of it again.
-	p.kill()
-	p.start()
+	p.Kill()
+	p.Start()
 	p.listening()
 	before := s.Counts().Accepted
 	o := options(p.address)

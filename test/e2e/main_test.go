@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"smpponce/test/cut"
+	"smpponce/test/program"
 	"smpponce/test/smsc"
 	"smpponce/test/wire"
 )
@@ -19,29 +17,7 @@ import (
 // fails.
 const patience = 60 * time.Second
 
-// binary is the path of the program under test.
-var binary string
-
-func TestMain(m *testing.M) {
-	os.Exit(buildAndRun(m))
-}
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "smpponce-e2e-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "smpponce")
-	build := exec.Command("go", "build", "-o", binary, "smpponce/cmd/smpponce")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "building the program:", err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 func bounded(t *testing.T) context.Context {
 	t.Helper()
@@ -74,10 +50,10 @@ func startCuts(t *testing.T, address string, end cut.End) *cut.Relay {
 }
 
 // cuts is how often a client's connection is cut while it submits, and receiptCuts how often while
-// it gets its receipts. These come when everything is answered: a connection that is reset with
-// receipts unread looks the same whether the client had read its last answers or not, and the proxy
-// then takes them for read (DESIGN 4.2), so receipts among the answers would show that rule's limit
-// and not its aim.
+// it gets its receipts. These come when everything is answered: where nothing is unanswered, a
+// connection that is reset with receipts unread looks the same whether the client had read its last
+// answers or not, and the proxy then takes them for read (DESIGN 4.2), so receipts among the answers
+// would show that rule's limit and not its aim.
 const cuts, receiptCuts = 10, 2
 
 // answered lets the receipts come, and their cuts.
