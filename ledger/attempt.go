@@ -16,8 +16,13 @@ func (b *book) open(c *Claim, d *Decision, now Time) {
 		Fingerprint:      c.Fingerprint,
 		Schedule:         c.Schedule,
 		ReceiptRequested: c.ReceiptRequested,
+		Source:           c.Source,
 		Destination:      c.Destination,
+		Several:          c.Several,
 		Masked:           c.Masked,
+		Reference:        c.Reference,
+		Beginnings:       c.Beginnings,
+		Part:             c.Part,
 		Standing:         Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: Forward, Reason: d.Reason},
 	}
 	if b.live >= maxLive {

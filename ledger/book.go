@@ -50,7 +50,7 @@ type book struct {
 	holds          []*Claim
 	parked         map[[16]byte][]*lookup
 	parkedCount    int
-	outstanding    map[Destination]int // attempts in flight by destination
+	outstanding    map[Address]int     // attempts in flight by destination
 	unsaved        map[*entry]struct{} // live, and not in the store: begun while it could not commit
 	finishes       uint64              // receipts of failure for records that memory no longer held
 	lastSweep      Time
@@ -244,7 +244,7 @@ func newBook(l *Ledger) *book {
 		ids:             map[[16]byte]*entry{},
 		voided:          map[[16]byte]Time{},
 		parked:          map[[16]byte][]*lookup{},
-		outstanding:     map[Destination]int{},
+		outstanding:     map[Address]int{},
 		unsaved:         map[*entry]struct{}{},
 		lastSweep:       l.Now(),
 	}

@@ -79,7 +79,7 @@ func (b *binding) queue(text string, options ...option) *message {
 	m := &message{b: b, text: text}
 	f := b.h.Fingerprint([]byte(text))
 	m.Submission = Submission{Session: b.session, Leg: b.leg, Sequence: b.next, At: b.r.now, Key: b.h.Content(f), Fingerprint: f,
-		ReceiptRequested: true, Destination: b.h.Destination([]byte("49170" + fmt.Sprint(len(text)))), Masked: "*******1234"}
+		ReceiptRequested: true, Destination: b.h.Address([]byte("49170" + fmt.Sprint(len(text)))), Masked: "*******1234"}
 	for _, o := range options {
 		o(m)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // recordVersion is the first byte of an encoded record. A layout that changes gets a new one.
-const recordVersion = 1
+const recordVersion = 2
 
 var errCorrupt = errors.New("corrupt entry")
 
@@ -24,12 +24,15 @@ const (
 	flagReceipt
 	flagHeld
 	flagAnswer
+	flagSeveral
+	flagReleased
 )
 
 // appendRecord encodes r: a version byte, flags, then each field of Record in its order, numbers and times as
 // varints, byte strings with their length. A content key is left out: it is the fingerprint.
 func appendRecord(dst []byte, r *Record) []byte {
-	flags := bit(r.Key.Explicit)*flagExplicit | bit(r.ReceiptRequested)*flagReceipt | bit(r.Held)*flagHeld | bit(r.Answer != nil)*flagAnswer
+	flags := bit(r.Key.Explicit)*flagExplicit | bit(r.ReceiptRequested)*flagReceipt | bit(r.Held)*flagHeld | bit(r.Answer != nil)*flagAnswer |
+		bit(r.Several)*flagSeveral | bit(r.Released)*flagReleased
 	dst = append(dst, recordVersion, flags)
 	dst = binary.AppendUvarint(dst, uint64(r.Number))
 	dst = appendTime(dst, r.Claimed)
@@ -41,8 +44,15 @@ func appendRecord(dst []byte, r *Record) []byte {
 		dst = append(dst, r.Key.Value[:]...)
 	}
 	dst = binary.AppendVarint(dst, r.Schedule)
+	dst = append(dst, r.Source[:]...)
 	dst = append(dst, r.Destination[:]...)
 	dst = appendBytes(dst, []byte(r.Masked))
+	dst = binary.AppendUvarint(dst, uint64(r.Reference))
+	for _, b := range r.Beginnings {
+		dst = append(dst, b[:]...)
+	}
+	dst = appendPart(dst, &r.Part)
+	dst = binary.AppendUvarint(dst, uint64(r.Forgotten))
 	dst = binary.AppendUvarint(dst, uint64(len(r.Attempts)))
 	for i := range r.Attempts {
 		dst = appendAttempt(dst, &r.Attempts[i])
@@ -56,6 +66,16 @@ func appendRecord(dst []byte, r *Record) []byte {
 	dst = appendTime(dst, r.Until)
 	if r.Answer != nil {
 		dst = appendResponse(dst, r.Answer)
+	}
+	return dst
+}
+
+// appendPart begins with the total, which is 0 where there is no part and then all.
+func appendPart(dst []byte, p *Part) []byte {
+	dst = append(dst, p.Total)
+	if p.Total > 0 {
+		dst = append(append(dst, p.Number), p.Group[:]...)
+		dst = binary.BigEndian.AppendUint16(dst, p.Reference)
 	}
 	return dst
 }
@@ -112,14 +132,22 @@ func decodeRecord(b []byte) (*Record, error) {
 		Fingerprint:      Fingerprint(d.fixed(16)),
 		ReceiptRequested: flags&flagReceipt != 0,
 		Held:             flags&flagHeld != 0,
+		Several:          flags&flagSeveral != 0,
+		Released:         flags&flagReleased != 0,
 	}
 	r.Key = contentKey(r.Fingerprint)
 	if flags&flagExplicit != 0 {
 		r.Key = Key{Explicit: true, Hash: [16]byte(d.fixed(16)), Value: [16]byte(d.fixed(16))}
 	}
 	r.Schedule = d.int()
-	r.Destination = Destination(d.fixed(8))
+	r.Source, r.Destination = Address(d.fixed(8)), Address(d.fixed(8))
 	r.Masked = string(d.bytes())
+	r.Reference = uint16(d.uint())
+	for i := range r.Beginnings {
+		r.Beginnings[i] = Beginning(d.fixed(4))
+	}
+	r.Part = d.part()
+	r.Forgotten = uint32(d.uint())
 	for n := d.count(); n > 0; n-- {
 		r.Attempts = append(r.Attempts, d.attempt())
 	}
@@ -212,6 +240,15 @@ func (d *decoder) count() int {
 		return 0
 	}
 	return int(n)
+}
+
+func (d *decoder) part() (p Part) {
+	if p.Total = d.byte(); p.Total > 0 {
+		p.Number = d.byte()
+		p.Group = [8]byte(d.fixed(8))
+		p.Reference = binary.BigEndian.Uint16(d.fixed(2))
+	}
+	return p
 }
 
 func (d *decoder) attempt() Attempt {

@@ -53,7 +53,16 @@ func anyRecord(t *rapid.T) *Record {
 		Attempts: rapid.SliceOfN(rapid.Custom(anyAttempt), 1, 5).Draw(t, "attempts"), Standing: anyStand(t),
 		History: rapid.SliceOfN(rapid.Custom(anyStand), 0, 5).Draw(t, "history"), Loss: anyTime(t, "loss"), Until: anyTime(t, "until"), Held: rapid.Bool().Draw(t, "held"),
 	}
+	copy(r.Source[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "source"))
 	copy(r.Destination[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "destination"))
+	r.Several, r.Released = rapid.Bool().Draw(t, "several"), rapid.Bool().Draw(t, "released")
+	r.Reference, r.Forgotten = rapid.Uint16().Draw(t, "reference"), rapid.Uint32().Draw(t, "forgotten")
+	copy(r.Beginnings[0][:], rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "beginning"))
+	copy(r.Beginnings[1][:], rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "beginning"))
+	if r.Part.Total = rapid.Byte().Draw(t, "total"); r.Part.Total > 0 {
+		r.Part.Number, r.Part.Reference = rapid.Byte().Draw(t, "part"), rapid.Uint16().Draw(t, "concatenation")
+		copy(r.Part.Group[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "group"))
+	}
 	r.Key = contentKey(r.Fingerprint)
 	if rapid.Bool().Draw(t, "explicit") {
 		r.Key = Key{Explicit: true, Hash: bytes16(t, "hash"), Value: bytes16(t, "value")}
@@ -155,7 +164,7 @@ func TestWhatIsEncodedIsDecodedAgain(t *testing.T) {
 func someRecord() *Record {
 	return &Record{
 		Number: 7, Claimed: sec(0), Version: 3, Account: "acme", Key: Key{Explicit: true, Hash: [16]byte{1}, Value: [16]byte{2}}, Fingerprint: Fingerprint{3},
-		Schedule: -5, ReceiptRequested: true, Destination: Destination{4}, Masked: "*******1234",
+		Schedule: -5, ReceiptRequested: true, Destination: Address{4}, Masked: "*******1234",
 		Attempts: []Attempt{wasRejected, legDied, wasAccepted}, Standing: Stand{Session: 1<<32 | 9, Sequence: 1 << 31, At: sec(1), Answered: sec(2), Lost: sec(3)},
 		History: []Stand{{Session: 5, Verdict: Retry, Reason: ReasonDoubt, Status: 0x14}}, Loss: sec(4), Until: sec(5), Held: true,
 		Answer: &Response{MessageID: []byte("77"), Body: []byte("77\x00")},

@@ -101,7 +101,7 @@ func client(t *testing.T, l *Ledger, random *rand.Rand) {
 		}
 		s.Waiter = s
 		l.Claim(&s.Claim)
-		l.Lookup(account, []byte(fmt.Sprint(random.IntN(100))), s.Destination, time.Duration(random.IntN(2))*time.Millisecond, func(f Found) { heard <- f })
+		l.Lookup(account, &Receipt{ID: []byte(fmt.Sprint(random.IntN(100))), Destination: s.Destination}, time.Duration(random.IntN(2))*time.Millisecond, func(f Found) { heard <- f })
 	}
 	for range 40 {
 		<-heard

@@ -19,6 +19,7 @@ type session struct {
 	canSubmit bool
 	ended     Time     // 0: bound
 	again     Time     // the first moment, at or after ended, at which the account could submit; 0: not yet
+	suspected bool     // its ESME may be dead
 	claims    []*Claim // whose answers have not been given
 }
 

@@ -234,7 +234,7 @@ func TestARecordThatCannotBeReadIsNotForwardedOver(t *testing.T) {
 	r.disk.broken = errDisk
 	s.submit("A", withID("a")).isForwarded(0).isRefused(0x08, Fail)
 	s.submit("no id").isForwarded(1)
-	r.look("acme", "77", Destination{}, 0)
+	r.look("acme", "77", Address{}, 0)
 	if got := r.found["77"]; len(got) != 1 || got[0].Known {
 		t.Errorf("found %v", got)
 	}

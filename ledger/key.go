@@ -32,9 +32,19 @@ func (k Key) Kind() string {
 	return "content"
 }
 
-// A Destination is the keyed hash of the last seven digits of an address: enough to tell whether a receipt can
+// An Address is the keyed hash of the last seven octets of an address: enough to tell whether a receipt can
 // belong to something outstanding, whatever prefix the SMSC puts before the number.
-type Destination [8]byte
+type Address [8]byte
+
+// A Beginning is the keyed hash of the first characters of a text, or of what of them can be compared. Zero: not known.
+type Beginning [4]byte
+
+// A Part says which part of a long message a submission is (DESIGN 4.6). Zero: it is none.
+type Part struct {
+	Group         [8]byte // keyed hash of source, destination, the reference's form and Total: what its parts share, but for Reference
+	Reference     uint16  // of the concatenation
+	Total, Number byte    // 1 <= Number <= Total
+}
 
 // A Hasher makes the keys of one account. It is not safe for concurrent use: each reader has its own. It does not
 // allocate.
@@ -80,12 +90,32 @@ func (h *Hasher) Explicit(tag uint16, value, destination []byte, number, total b
 	return k
 }
 
-// Destination hashes the last seven digits of an address.
-func (h *Hasher) Destination(addr []byte) (d Destination) {
+// Address hashes the last seven octets of an address.
+func (h *Hasher) Address(addr []byte) (a Address) {
 	h.begin('d')
 	h.part(addr[max(0, len(addr)-7):])
-	copy(d[:], h.end())
-	return d
+	copy(a[:], h.end())
+	return a
+}
+
+// Beginning hashes the beginning of a text; an empty one is not known.
+func (h *Hasher) Beginning(text []byte) (b Beginning) {
+	if len(text) > 0 {
+		h.begin('b')
+		h.part(text)
+		copy(b[:], h.end())
+	}
+	return b
+}
+
+// Group hashes what the parts of one long message share but for the reference: addresses is source and destination, each with ton
+// and npi, in a form in which nothing else is equal.
+func (h *Hasher) Group(addresses []byte, form, total byte) (g [8]byte) {
+	h.begin('g')
+	h.part(addresses)
+	h.part([]byte{form, total})
+	copy(g[:], h.end())
+	return g
 }
 
 // messageID is the entry under which the outcome of the message with this SMSC message id is kept.

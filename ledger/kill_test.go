@@ -178,7 +178,7 @@ func checkKilled(t *testing.T, dir string, forwarded map[string]string, answered
 		}
 		if answered[name] {
 			found.Add(1)
-			l.Lookup("acme", []byte("id-"+name), Destination{}, 0, func(f Found) {
+			l.Lookup("acme", &Receipt{ID: []byte("id-" + name), Destination: Address{}}, 0, func(f Found) {
 				if !f.Known {
 					t.Errorf("%s was accepted, and its message id is not known", name)
 				}

@@ -201,6 +201,15 @@ func (l *Ledger) CloseSession(id SessionID, e End, over func()) {
 	l.queue.add(event{kind: closeSession, session: id, end: &e, over: over})
 }
 
+// Suspect says that the ESME of a session may be dead; unread are the answers that its TCP has not acknowledged. Submissions of other
+// sessions of its account that equal one of these, or one that is unanswered on it, wait until Trust or CloseSession says what it is.
+func (l *Ledger) Suspect(id SessionID, unread []*Ticket) {
+	l.queue.add(event{kind: suspect, session: id, tickets: unread})
+}
+
+// Trust says that a suspected ESME lives.
+func (l *Ledger) Trust(id SessionID) { l.queue.add(event{kind: trust, session: id}) }
+
 // OpenLeg begins an SMSC leg.
 func (l *Ledger) OpenLeg() LegID {
 	id := LegID(l.newID())
@@ -234,10 +243,10 @@ func (l *Ledger) Undelivered(t *Ticket) {
 	}
 }
 
-// Lookup finds the message with this SMSC message id. Where it is unknown and submissions to d are outstanding, the answer waits
-// for theirs, at most wait. found is called once, on the ledger's goroutine, and must not block.
-func (l *Ledger) Lookup(account string, id []byte, d Destination, wait time.Duration, found func(Found)) {
-	l.queue.add(event{kind: look, name: account, id: id, destination: d, wait: wait, found: found})
+// Lookup finds the message that a receipt is about. Where its id is unknown and submissions to its destination are outstanding, the
+// answer waits for theirs, at most wait. found is called once, on the ledger's goroutine, and must not block. The ledger keeps r.
+func (l *Ledger) Lookup(account string, r *Receipt, wait time.Duration, found func(Found)) {
+	l.queue.add(event{kind: look, name: account, receipt: r, wait: wait, found: found})
 }
 
 // Finished says that the message with this SMSC message id was accepted and then failed, expired, was deleted or cancelled.

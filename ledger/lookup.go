@@ -10,7 +10,7 @@ import (
 // A lookup asks which message an SMSC message id belongs to. It may wait for the message's own answer.
 type lookup struct {
 	account  *account
-	id       []byte
+	receipt  *Receipt
 	key      [16]byte
 	until    Time // parked until then; 0: not parked
 	found    func(Found)
@@ -19,13 +19,13 @@ type lookup struct {
 
 // look begins a look-up. It is answered from memory, or read tells that the store must be asked (readStore, and then
 // looked). Where submissions to its destination are outstanding, it is parked first: their answers may overtake the read.
-func (b *book) look(q *lookup, d Destination, wait time.Duration, now Time) (read bool) {
-	q.key = q.account.hasher.messageID(q.id)
+func (b *book) look(q *lookup, wait time.Duration, now Time) (read bool) {
+	q.key = q.account.hasher.messageID(q.receipt.ID)
 	if e := b.ids[q.key]; e != nil {
 		b.report(q, &e.Record)
 		return false
 	}
-	if wait > 0 && b.outstanding[d] > 0 && b.parkedCount < maxParked {
+	if wait > 0 && b.outstanding[q.receipt.Destination] > 0 && b.parkedCount < maxParked {
 		q.until = now.Add(wait)
 		b.parked[q.key] = append(b.parked[q.key], q)
 		b.parkedCount++
@@ -89,10 +89,10 @@ func (b *book) unpark(q *lookup) {
 
 // report says what r tells of the id: an id that the ESME was never told goes under the one that it was.
 func (b *book) report(q *lookup, r *Record) {
-	f := Found{Known: true, ESMEID: q.id}
+	f := Found{Known: true, ESMEID: q.receipt.ID}
 	told := false
 	for i := range r.Attempts {
-		told = told || r.Attempts[i].Told && string(r.Attempts[i].ID) == string(q.id)
+		told = told || r.Attempts[i].Told && string(r.Attempts[i].ID) == string(q.receipt.ID)
 	}
 	if !told && r.Answer != nil && len(r.Answer.MessageID) > 0 {
 		f.ESMEID = r.Answer.MessageID

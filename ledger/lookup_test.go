@@ -35,7 +35,7 @@ func TestAReceiptIsToldAfterTheAnswerThatItOvertook(t *testing.T) {
 	s := r.bind("acme")
 	m := s.submit("A")
 	answersThen := -1
-	r.l.Lookup("acme", []byte("77"), m.Destination, 3*time.Second, func(f Found) {
+	r.l.Lookup("acme", &Receipt{ID: []byte("77"), Destination: m.Destination}, 3*time.Second, func(f Found) {
 		answersThen = len(m.answers)
 		if !f.Known || string(f.ESMEID) != "77" {
 			t.Errorf("found %+v", f)
@@ -61,7 +61,7 @@ func TestAReceiptWaitsNoLongerThanItMay(t *testing.T) {
 	r.look("acme", "77", m.Destination, 3*time.Second)
 	r.look("acme", "78", m.Destination, time.Second)
 	r.look("acme", "79", m.Destination, 0)
-	r.look("acme", "80", s.h.Destination([]byte("elsewhere")), 3*time.Second)
+	r.look("acme", "80", s.h.Address([]byte("elsewhere")), 3*time.Second)
 	for id, want := range map[string]int{"77": 0, "78": 0, "79": 1, "80": 1} {
 		if got := len(r.found[id]); got != want {
 			t.Errorf("%s told %d times at once, want %d", id, got, want)
@@ -105,7 +105,7 @@ func TestParkedReceiptsAreBounded(t *testing.T) {
 	r := newRig(t)
 	m := r.bind("acme").submit("A")
 	for i := range maxParked + 5 {
-		r.l.Lookup("acme", []byte(fmt.Sprint(i)), m.Destination, time.Hour, func(f Found) { r.found["all"] = append(r.found["all"], f) })
+		r.l.Lookup("acme", &Receipt{ID: []byte(fmt.Sprint(i)), Destination: m.Destination}, time.Hour, func(f Found) { r.found["all"] = append(r.found["all"], f) })
 	}
 	r.run()
 	if got := len(r.found["all"]); got != 5 {

@@ -244,7 +244,7 @@ func TestWhatIsLeftOfAClosedLedgerIsNothing(t *testing.T) {
 	l := open(t, o)
 	e := newESME(t, l, "acme")
 	e.submit("A").forwarded()
-	l.Lookup("acme", []byte("77"), Destination{}, time.Hour, func(Found) {})
+	l.Lookup("acme", &Receipt{ID: []byte("77"), Destination: Address{}}, time.Hour, func(Found) {})
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}

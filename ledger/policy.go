@@ -29,6 +29,15 @@ const (
 	MismatchRefuse                  // ESME_RINVOPTPARAMVAL
 )
 
+// Adopt says which receipts prove that what is in doubt was accepted (DESIGN 4.4).
+type Adopt uint8
+
+const (
+	AdoptElimination Adopt = iota // those that can belong to nothing else, and those that echo its reference
+	AdoptReference                // only the latter
+	AdoptOff                      // none
+)
+
 // Policy holds the rules that are in force for one account. All durations are positive.
 type Policy struct {
 	Mode            Mode
@@ -43,6 +52,9 @@ type Policy struct {
 	HoldTimeout     time.Duration
 	InDoubtDeadline time.Duration // from the loss of the SMSC leg
 	ResponseTimeout time.Duration // after this an attempt is overdue
+	Adopt           Adopt
+	MaxAttempts     int           // of one request; beyond it resubmissions are sent back. 0: no limit
+	MinInterval     time.Duration // between two attempts of one request; sooner it is sent back. 0: none
 	RetryStatus     uint32        // command_status that sends a resubmission back
 }
 

@@ -10,6 +10,8 @@ type eventKind uint8
 const (
 	openSession eventKind = iota
 	closeSession
+	suspect
+	trust
 	openLeg
 	closeLeg
 	claim
@@ -24,25 +26,26 @@ const (
 
 // An event is one call of the ledger's interface, on its way to the goroutine that owns the book.
 type event struct {
-	kind        eventKind
-	flag        bool
-	final       Final
-	number      Number
-	session     SessionID
-	leg         LegID
-	claim       *Claim
-	response    *Response
-	ticket      *Ticket
-	end         *End
-	name        string
-	id          []byte
-	destination Destination
-	wait        time.Duration
-	found       func(Found)
-	over        func()
-	lookup      *lookup
-	record      *Record
-	err         error
+	kind     eventKind
+	flag     bool
+	final    Final
+	number   Number
+	session  SessionID
+	leg      LegID
+	claim    *Claim
+	response *Response
+	ticket   *Ticket
+	tickets  []*Ticket
+	end      *End
+	name     string
+	id       []byte
+	receipt  *Receipt
+	wait     time.Duration
+	found    func(Found)
+	over     func()
+	lookup   *lookup
+	record   *Record
+	err      error
 }
 
 // A queue takes events from any goroutine, in order, and never makes them wait: what it holds is bounded by max_pending of

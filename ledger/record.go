@@ -23,19 +23,22 @@ func (s State) String() string {
 type Evidence uint8
 
 const (
-	NoEvidence   Evidence = iota
-	ByResponse            // the SMSC's answer
-	ByLate                // the same, after response_timeout
-	ByLegEnd              // its SMSC leg ended
-	ByDeadline            // overdue for in_doubt_deadline though the leg lives
-	ByUnsent              // it was still in our own queue
-	ByCommit              // its intent could not be committed
-	ByRestart             // the process ended before
-	evidenceEnds          // for the codec
+	NoEvidence    Evidence = iota
+	ByResponse             // the SMSC's answer
+	ByLate                 // the same, after response_timeout
+	ByLegEnd               // its SMSC leg ended
+	ByDeadline             // overdue for in_doubt_deadline though the leg lives
+	ByUnsent               // it was still in our own queue
+	ByCommit               // its intent could not be committed
+	ByRestart              // the process ended before
+	ByReference            // a receipt that echoes its user_message_reference
+	ByElimination          // a receipt that can belong to no other attempt
+	ByOperator             // an operator's word
+	evidenceEnds           // for the codec
 )
 
 func (e Evidence) String() string {
-	return [...]string{"none", "response", "late_response", "leg_ended", "deadline", "unsent", "commit_failed", "restart"}[e]
+	return [...]string{"none", "response", "late_response", "leg_ended", "deadline", "unsent", "commit_failed", "restart", "receipt_reference", "receipt_elimination", "operator"}[e]
 }
 
 // An Attempt is one forwarding of a request to the SMSC.
@@ -78,17 +81,24 @@ type Record struct {
 	Fingerprint      Fingerprint
 	Schedule         int64
 	ReceiptRequested bool
-	Destination      Destination
+	Source           Address
+	Destination      Address
+	Several          bool
 	Masked           string
+	Reference        uint16
+	Beginnings       [2]Beginning
+	Part             Part // its Reference is the one that was forwarded
 
-	Attempts []Attempt // oldest first
-	Standing Stand     // the latest submission that stands for it; its answer decides whether the record is abandoned
-	History  []Stand   // earlier and refused submissions, oldest first; the first and the latest historyKept-1
+	Attempts  []Attempt // oldest first
+	Forgotten uint32    // attempts before them
+	Standing  Stand     // the latest submission that stands for it; its answer decides whether the record is abandoned
+	History   []Stand   // earlier and refused submissions, oldest first; the first and the latest historyKept-1
 
-	Loss   Time      // the first loss of an answer; 0: none yet
-	Until  Time      // the end of its absorbing, fixed when it first absorbed
-	Held   bool      // a resubmission has waited for evidence
-	Answer *Response // the first acceptance: what the ESME is told
+	Loss     Time      // the first loss of an answer; 0: none yet
+	Until    Time      // the end of its absorbing, fixed when it first absorbed
+	Held     bool      // a resubmission has waited for evidence
+	Released bool      // an operator has decided that what is in doubt may be sent again
+	Answer   *Response // the first acceptance: what the ESME is told
 }
 
 // historyKept bounds the submissions kept of one record besides the standing one.

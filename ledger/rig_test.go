@@ -298,8 +298,8 @@ func (r *rig) metric(name string) float64 {
 }
 
 // look asks for a message id, and keeps what is found under it.
-func (r *rig) look(account, id string, d Destination, wait time.Duration) {
+func (r *rig) look(account, id string, d Address, wait time.Duration) {
 	r.Helper()
-	r.l.Lookup(account, []byte(id), d, wait, func(f Found) { r.found[id] = append(r.found[id], f) })
+	r.l.Lookup(account, &Receipt{ID: []byte(id), Destination: d}, wait, func(f Found) { r.found[id] = append(r.found[id], f) })
 	r.run()
 }

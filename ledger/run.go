@@ -75,6 +75,10 @@ func (l *Ledger) handle(e *event, now Time) {
 	case closeSession:
 		b.closeSession(e.session, e.end, now)
 		b.tell(effect{over: e.over})
+	case suspect:
+		b.suspect(e.session, e.tickets)
+	case trust:
+		b.trust(e.session)
 	case openLeg:
 		b.openLeg(e.leg)
 	case closeLeg:
@@ -88,8 +92,8 @@ func (l *Ledger) handle(e *event, now Time) {
 	case undelivered:
 		b.reopen(e.ticket, now, true)
 	case look:
-		q := &lookup{account: b.account(e.name), id: e.id, found: e.found}
-		if b.look(q, e.destination, e.wait, now) {
+		q := &lookup{account: b.account(e.name), receipt: e.receipt, found: e.found}
+		if b.look(q, e.wait, now) {
 			l.reads.add(q)
 		}
 	case looked:

@@ -60,6 +60,19 @@ func (b *book) closeSession(id SessionID, end *End, now Time) {
 	}
 }
 
+// suspect and trust say that the ESME of a session may be dead, and that it lives.
+func (b *book) suspect(id SessionID, unread []*Ticket) {
+	if s := b.sessions[id]; s != nil {
+		s.suspected = true
+	}
+}
+
+func (b *book) trust(id SessionID) {
+	if s := b.sessions[id]; s != nil {
+		s.suspected = false
+	}
+}
+
 // abandon takes an unanswered claim of an ended session off whatever it waits for. Its attempt, if it has one, goes on.
 func (b *book) abandon(c *Claim) {
 	c.session.leave(c)

@@ -28,8 +28,18 @@ type Submission struct {
 	Fingerprint      Fingerprint
 	Schedule         int64 // when it is to be delivered, in seconds since the Unix epoch; 0: at once
 	ReceiptRequested bool
-	Destination      Destination
-	Masked           string // the destination address, all but its last four digits masked
+	Source           Address
+	Destination      Address      // the first of several
+	Several          bool         // it goes to more than one destination (submit_multi)
+	Masked           string       // the destination address, all but its last four digits masked
+	Reference        uint16       // user_message_reference; 0: none
+	Beginnings       [2]Beginning // of the text: the long one, and the short one
+	// Part says which part of a long message it is. When Waiter.Forward is called its Reference is the one that the part must carry.
+	Part Part
+	// ValidUntil, in seconds since the Unix epoch, or ValidFor, counted from the request's first submission: when the message is of no use any
+	// more. 0: the SMSC's default.
+	ValidUntil int64
+	ValidFor   time.Duration
 }
 
 // A Claim asks what is to happen to a submission. It is allocated by the caller (embedded in its own record of the
@@ -120,6 +130,17 @@ type Answered struct {
 	Ticket *Ticket
 	At     Time // written to the socket; 0: it never was
 	Acked  bool // the peer's TCP acknowledged its last byte
+}
+
+// A Receipt is what a delivery receipt tells.
+type Receipt struct {
+	ID          []byte // SMSC message id, raw
+	Source      Address
+	Destination Address      // source and destination of the message that it is about
+	Reference   uint16       // user_message_reference; 0: none
+	Beginnings  [2]Beginning // of the text that it quotes, as in Submission; zero where it quotes less
+	State       string       // normalised
+	Status      []byte       // as the SMSC wrote it
 }
 
 // Found is what a look-up of an SMSC message id gave.

@@ -156,11 +156,11 @@ func (l *fakeLedger) Undelivered(*ledger.Ticket) {
 	l.undeliv++
 }
 
-func (l *fakeLedger) Lookup(_ string, id []byte, _ ledger.Destination, wait time.Duration, found func(ledger.Found)) {
+func (l *fakeLedger) Lookup(_ string, r *ledger.Receipt, wait time.Duration, found func(ledger.Found)) {
 	l.mu.Lock()
-	l.lookups = append(l.lookups, string(id))
+	l.lookups = append(l.lookups, string(r.ID))
 	l.waits = append(l.waits, wait)
-	told, known := l.ids[string(id)]
+	told, known := l.ids[string(r.ID)]
 	parks := l.parks && wait > 0
 	if parks {
 		l.parked = append(l.parked, found)
@@ -170,6 +170,9 @@ func (l *fakeLedger) Lookup(_ string, id []byte, _ ledger.Destination, wait time
 		found(ledger.Found{Known: known, ESMEID: []byte(told)})
 	}
 }
+
+func (l *fakeLedger) Suspect(ledger.SessionID, []*ledger.Ticket) {}
+func (l *fakeLedger) Trust(ledger.SessionID)                     {}
 
 func (l *fakeLedger) Finished(_ string, id []byte, f ledger.Final) {
 	l.mu.Lock()

@@ -25,6 +25,11 @@ type Ledger interface {
 	// CloseSession says that the ESME leg has ended. No claim of the session is answered after it. What was claimed
 	// before is forwarded all the same: over is called when the last Forward has been.
 	CloseSession(id ledger.SessionID, e ledger.End, over func())
+	// Suspect says that the ESME of a session may be dead, and which of the answers that it was given its TCP has not acknowledged. What
+	// equals one of those, or is unanswered on that session, waits in the others of its account until Trust or CloseSession.
+	Suspect(id ledger.SessionID, unread []*ledger.Ticket)
+	// Trust says that a suspected ESME lives.
+	Trust(id ledger.SessionID)
 	// CloseLeg says that the SMSC leg has ended: what is unanswered on it is in doubt.
 	CloseLeg(id ledger.LegID)
 
@@ -37,9 +42,9 @@ type Ledger interface {
 	// Undelivered gives back an answer that came after its ESME leg's end.
 	Undelivered(t *ledger.Ticket)
 
-	// Lookup finds the message with this SMSC id, once: at once, or where an answer to destination d is outstanding
+	// Lookup finds the message that a receipt is about, once: at once, or where an answer to its destination is outstanding
 	// within wait.
-	Lookup(account string, id []byte, d ledger.Destination, wait time.Duration, found func(ledger.Found))
+	Lookup(account string, r *ledger.Receipt, wait time.Duration, found func(ledger.Found))
 	// Finished says that an accepted message will not be delivered.
 	Finished(account string, id []byte, f ledger.Final)
 }

@@ -56,8 +56,13 @@ func (s *session) lookUp(r *receipt) {
 	if r.parked {
 		wait = s.account.RaceWait
 	}
-	d := s.receiptHasher.Destination(r.view.Source.Number)
-	s.p.o.Ledger.Lookup(s.systemID, r.view.ID(), d, wait, r.found)
+	s.p.o.Ledger.Lookup(s.systemID, &ledger.Receipt{
+		ID:          r.view.ID(),
+		Source:      s.receiptHasher.Address(r.view.Destination.Number),
+		Destination: s.receiptHasher.Address(r.view.Source.Number),
+		State:       r.view.State.String(),
+		Status:      r.view.RawStatus,
+	}, wait, r.found)
 }
 
 // found queues the receipt for the ESME, under the id that the ESME knows its message by.

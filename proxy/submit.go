@@ -54,7 +54,8 @@ func (s *session) claim(c *claim) {
 	c.Session, c.Leg = s.id, s.leg
 	c.Sequence = c.frame.Sequence()
 	c.At = s.p.o.Ledger.At(arrived)
-	c.Destination = s.hasher.Destination(view.Destination.Number)
+	c.Source = s.hasher.Address(view.Source.Number)
+	c.Destination = s.hasher.Address(view.Destination.Number)
 	c.Masked = pdu.MaskNumber(view.Destination.Number)
 	c.ReceiptRequested = view.ReceiptRequested()
 	if unix, ok := pdu.ScheduleSeconds(view.Schedule, arrived); ok {
