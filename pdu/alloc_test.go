@@ -51,6 +51,19 @@ func TestTheHotPathTakesNoMemory(t *testing.T) {
 		"Part":          func() bool { s, _ := ParseSubmit(f); _, ok := s.Part(); return ok },
 		"AppendContent": func() bool { s, _ := ParseSubmit(f); return len(AppendContent(buf, f, &s, skip)) > 0 },
 		"AppendContent of a body that cannot be walked": func() bool { return len(AppendContent(buf, f, nil, skip)) > 0 },
+		"SetReference": func() bool { return f.SetReference(0x2A) },
+		"Beginnings": func() bool {
+			s, _ := ParseSubmit(f)
+			r, _ := ParseReceipt(known)
+			long, _ := s.Beginnings(buf)
+			_, _ = r.Beginnings(out)
+			return len(long) > 0
+		},
+		"Expiry, UserReference and AppendAddresses": func() bool {
+			s, _ := ParseSubmit(f)
+			_, lasts := s.Expiry(now)
+			return lasts > 0 && s.UserReference() == 7 && len(s.AppendAddresses(buf)) > 0
+		},
 		"SetSequence":           func() bool { f.SetSequence(f.Sequence() + 1); return true },
 		"MessageID":             func() bool { _, ok := MessageID(answer); return ok },
 		"ParseReceipt, handset": func() bool { _, ok := ParseReceipt(handset); return !ok },

@@ -21,10 +21,23 @@ func BindResp(bind data.CommandIDType, seq uint32, status data.CommandStatusType
 	return Response(command, uint32(status), seq, nil)
 }
 
-// SubmitResp is the response to a request that is not forwarded: header only
-// (section 4.4.2). command is the request's or the response's.
+// SubmitResp is the response to a request that is not forwarded. command is the
+// request's or the response's.
 func SubmitResp(command data.CommandIDType, seq uint32, status data.CommandStatusType) Frame {
-	return Response(command|response, uint32(status), seq, nil)
+	return Response(command|response, uint32(status), seq, RefusalBody(command))
+}
+
+// RefusalBody is the body of such a response. Only of a submit_sm_resp does
+// section 4.4.2 say that there is none; those of submit_multi (4.5.2) and data_sm
+// (4.7.2) have an empty message_id, and no failed destinations.
+func RefusalBody(command data.CommandIDType) []byte {
+	switch command | response {
+	case data.SUBMIT_MULTI_RESP:
+		return []byte{0, 0}
+	case data.DATA_SM_RESP:
+		return []byte{0}
+	}
+	return nil
 }
 
 // EnquireLink asks whether the peer is there.

@@ -9,7 +9,9 @@
 //	Reader.Next      one whole frame
 //	Frame            header fields, SetSequence
 //	ParseBind        who binds
-//	ParseSubmit      the fields of a submit_sm; AppendContent its identity
+//	ParseSubmit      the fields of a submit_sm, submit_multi or data_sm;
+//	                 AppendContent its identity, Part and SetReference its
+//	                 place in a long message, Beginnings what a receipt quotes
 //	MessageID        the id the SMSC gave, or that is asked for
 //	ParseReceipt     a delivery receipt; Receipt.Rewrite gives it another id
 //	BindResp, ...    the few PDUs that the proxy itself originates

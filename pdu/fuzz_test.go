@@ -86,7 +86,7 @@ func FuzzTheViewOfASubmitIsTheSubmit(f *testing.F) {
 		frame := Response(data.SUBMIT_SM, 0, 1, body)
 		s, err := ParseSubmit(frame)
 		if err != nil {
-			if got := AppendContent(nil, frame, nil, nil); !bytes.Equal(got[1:], body) {
+			if got := AppendContent(nil, frame, nil, nil); !bytes.HasSuffix(got, body) {
 				t.Fatalf("got content % X of % X", got, body)
 			}
 			return
@@ -102,9 +102,6 @@ func FuzzTheViewOfASubmitIsTheSubmit(f *testing.F) {
 		if got := again.frame(data.SUBMIT_SM).Body(); !bytes.Equal(got, body) {
 			t.Fatalf("got  % X\nwant % X", got, body)
 		}
-		if p, ok := s.Part(); ok && (p.Number == 0 || p.Number > p.Total) {
-			t.Fatalf("got part %+v", p)
-		}
 		again.schedule, again.validity, again.priority, again.registered = "x", "y", ^again.priority, ^again.registered
 		if got, want := content(t, again.frame(data.SUBMIT_SM)), content(t, frame); got != want {
 			t.Fatalf("content % X of % X, % X without what does not count", want, body, got)
@@ -114,6 +111,83 @@ func FuzzTheViewOfASubmitIsTheSubmit(f *testing.F) {
 			t.Fatal("another destination has the same content")
 		}
 		agrees(t, "fuzz", frame)
+	})
+}
+
+// A list of destinations is what lies between the source and the fields behind it, and each octet of it counts.
+func FuzzTheListOfASubmitMultiIsWhatLiesBetween(f *testing.F) {
+	seed(f, func(frame Frame) {
+		if frame.Command() == data.SUBMIT_MULTI {
+			f.Add([]byte(frame.Body()), 9)
+		}
+	})
+	f.Fuzz(func(t *testing.T, body []byte, at int) {
+		frame := Response(data.SUBMIT_MULTI, 0, 1, body)
+		s, err := ParseSubmit(frame)
+		if err != nil {
+			return
+		}
+		from := HeaderSize + len(s.ServiceType) + 1 + 2 + len(s.Source.Number) + 1 + 1
+		if !bytes.Equal(s.destinations, frame[from:from+len(s.destinations)]) {
+			t.Fatalf("got % X, which does not stand behind the source of % X", s.destinations, frame)
+		}
+		if len(s.destinations) > 0 {
+			other := Frame(bytes.Clone(frame))
+			other[from+int(uint(at)%uint(len(s.destinations)))]++
+			if content(t, other) == content(t, frame) {
+				t.Fatalf("% X and % X have one content", other, frame)
+			}
+		}
+		agrees(t, "fuzz", frame)
+	})
+}
+
+// A reference that is set can be set back; it changes its own octets only, and none of the content.
+func FuzzSettingTheReferenceChangesOnlyThat(f *testing.F) {
+	seed(f, func(frame Frame) {
+		if IsSubmit(frame.Command()) {
+			f.Add(uint32(frame.Command()), []byte(frame.Body()), uint16(0x1F))
+		}
+	})
+	f.Fuzz(func(t *testing.T, command uint32, body []byte, ref uint16) {
+		frame := Response(data.CommandIDType(command), 0, 1, body)
+		before := Frame(bytes.Clone(frame))
+		old, part := Part{}, false
+		if s, err := ParseSubmit(frame); err == nil {
+			if old, part = s.Part(); part && (old.Number == 0 || old.Number > old.Total) {
+				t.Fatalf("got part %+v", old)
+			}
+		}
+		if !frame.SetReference(ref) {
+			if !bytes.Equal(frame, before) {
+				t.Fatalf("got  % X\nfrom % X", frame, before)
+			}
+			if part && old.Form != 0 && (old.Form&InUDH8 == 0 || ref < 0x100) {
+				t.Fatalf("%+v does not take reference %x", old, ref)
+			}
+			return
+		}
+		s, err := ParseSubmit(frame)
+		want := old
+		want.Ref = ref
+		if got, _ := s.Part(); err != nil || got != want {
+			t.Fatalf("got part %+v, %v; want %+v", got, err, want)
+		}
+		if content(t, frame) != content(t, before) {
+			t.Fatal("the content is another")
+		}
+		changed := 0
+		for i := range frame {
+			if frame[i] != before[i] {
+				changed++
+			}
+		}
+		if changed > 2*maxPlaces {
+			t.Fatalf("%d octets are changed: % X from % X", changed, frame, before)
+		}
+		if !frame.SetReference(old.Ref) || !bytes.Equal(frame, before) {
+			t.Fatalf("set back to % X, it was % X", frame, before)
+		}
 	})
 }
 

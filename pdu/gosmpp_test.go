@@ -49,6 +49,10 @@ func agrees(t rapid.TB, name string, f Frame) bool {
 		if p.MessageID != "" && f.Status() == data.ESME_ROK && string(id) != p.MessageID {
 			t.Errorf("%s: got id %q, gosmpp has %q", name, id, p.MessageID)
 		}
+	case *smpp.SubmitMultiResp:
+		if id, _ := MessageID(f); f.Status() == data.ESME_ROK && string(id) != p.MessageID {
+			t.Errorf("%s: got id %q, gosmpp has %q", name, id, p.MessageID)
+		}
 	case *smpp.DataSMResp:
 		if id, _ := MessageID(f); f.Status() == data.ESME_ROK && string(id) != p.MessageID {
 			t.Errorf("%s: got id %q, gosmpp has %q", name, id, p.MessageID)
@@ -82,6 +86,22 @@ func agrees(t rapid.TB, name string, f Frame) bool {
 			t.Errorf("%s: got %+v, gosmpp has %+v", name, s, p)
 		}
 		agreeOnTLVs(t, name, &s, p.OptionalParameters)
+	case *smpp.SubmitMulti:
+		s, err := ParseSubmit(f)
+		if err != nil {
+			t.Errorf("%s: %v, but gosmpp has %+v", name, err, p)
+			return true
+		}
+		message, _ := p.Message.GetMessageData()
+		agree := string(s.ServiceType) == p.ServiceType && equalAddress(s.Source, p.SourceAddr) &&
+			bytes.Equal(s.destinations, destinationsOf(p)) && s.ESMClass == p.EsmClass && s.ProtocolID == p.ProtocolID &&
+			s.Priority == p.PriorityFlag && string(s.Schedule) == p.ScheduleDeliveryTime && string(s.Validity) == p.ValidityPeriod &&
+			s.RegisteredDelivery == p.RegisteredDelivery && s.ReplaceIfPresent == p.ReplaceIfPresentFlag &&
+			bytes.HasSuffix(s.ShortMessage, message)
+		if !agree {
+			t.Errorf("%s: got %+v, gosmpp has %+v", name, s, p)
+		}
+		agreeOnTLVs(t, name, &s, p.OptionalParameters)
 	case *smpp.DeliverSM:
 		s, err := walkMessage(f)
 		message, _ := p.Message.GetMessageData()
@@ -91,7 +111,7 @@ func agrees(t rapid.TB, name string, f Frame) bool {
 		}
 		agreeOnTLVs(t, name, &s, p.OptionalParameters)
 	case *smpp.DataSM:
-		s, err := walkData(f)
+		s, err := ParseSubmit(f)
 		if err != nil || !equalAddress(s.Source, p.SourceAddr) || !equalAddress(s.Destination, p.DestAddr) ||
 			s.ESMClass != p.EsmClass || s.RegisteredDelivery != p.RegisteredDelivery || s.DataCoding != p.DataCoding {
 			t.Errorf("%s: got %+v, %v; gosmpp has %+v", name, s, err, p)
@@ -130,6 +150,13 @@ func agreeOnTLVs(t rapid.TB, name string, s *Submit, theirs map[smpp.Tag]smpp.Fi
 	}
 }
 
+// destinationsOf writes the list of a submit_multi again.
+func destinationsOf(p *smpp.SubmitMulti) []byte {
+	b := smpp.NewBuffer(nil)
+	p.DestAddrs.Marshal(b)
+	return b.Bytes()[1:]
+}
+
 func equalAddress(a Address, b smpp.Address) bool {
 	return a.TON == b.Ton() && a.NPI == b.Npi() && string(a.Number) == b.Address()
 }
@@ -151,7 +178,7 @@ func TestWhereGosmppCanParseAnyMessageWeAgree(t *testing.T) {
 		m := anyMessage(t)
 		m.esmClass &^= 0x40 // it fails on most UDHs
 		m.tail = ""
-		for _, f := range []Frame{m.frame(data.SUBMIT_SM), m.frame(data.DELIVER_SM), m.dataFrame()} {
+		for _, f := range []Frame{m.frame(data.SUBMIT_SM), m.frame(data.DELIVER_SM), m.dataFrame(), m.multiFrame(), kinds["submit_multi"](m)} {
 			if !agrees(t, "drawn", f) {
 				t.Fatalf("gosmpp cannot parse % X", f)
 			}
@@ -208,6 +235,8 @@ func TestOurOwnPDUsAreWhatGosmppReads(t *testing.T) {
 		{"bind_receiver_resp", BindResp(data.BIND_RECEIVER, seq, data.ESME_RSYSERR), data.BIND_RECEIVER_RESP, data.ESME_RSYSERR, 16},
 		{"bind_transceiver_resp", BindResp(data.BIND_TRANSCEIVER, seq, data.ESME_RSYSERR), data.BIND_TRANSCEIVER_RESP, data.ESME_RSYSERR, 17},
 		{"submit_sm_resp", SubmitResp(data.SUBMIT_SM, seq, data.ESME_RMSGQFUL), data.SUBMIT_SM_RESP, data.ESME_RMSGQFUL, 16},
+		{"submit_multi_resp", SubmitResp(data.SUBMIT_MULTI, seq, data.ESME_RMSGQFUL), data.SUBMIT_MULTI_RESP, data.ESME_RMSGQFUL, 18},
+		{"data_sm_resp", SubmitResp(data.DATA_SM, seq, data.ESME_RSYSERR), data.DATA_SM_RESP, data.ESME_RSYSERR, 17},
 		{"enquire_link", EnquireLink(seq), data.ENQUIRE_LINK, 0, 16},
 		{"enquire_link_resp", EnquireLinkResp(seq), data.ENQUIRE_LINK_RESP, 0, 16},
 		{"unbind", Unbind(seq), data.UNBIND, 0, 16},

@@ -1,6 +1,8 @@
 package pdu
 
 import (
+	"strings"
+
 	"github.com/linxGnu/gosmpp/data"
 	"pgregory.net/rapid"
 )
@@ -38,6 +40,17 @@ func (m message) dataFrame() Frame {
 		string([]byte{m.destTON, m.destNPI}) + m.destination + "\x00" +
 		string([]byte{m.esmClass, m.registered, m.coding})
 	return Response(data.DATA_SM, 0, 99, []byte(b+tlvBytes(m.payload().tlvs)+m.tail))
+}
+
+// multiFrame is the message as a submit_multi to these destinations, each with
+// its dest_flag, behind its own.
+func (m message) multiFrame(others ...string) Frame {
+	b := m.service + "\x00" +
+		string([]byte{m.sourceTON, m.sourceNPI}) + m.source + "\x00" +
+		string([]byte{byte(1 + len(others)), 1, m.destTON, m.destNPI}) + m.destination + "\x00" + strings.Join(others, "") +
+		string([]byte{m.esmClass, m.protocol, m.priority}) + m.schedule + "\x00" + m.validity + "\x00" +
+		string([]byte{m.registered, m.replace, m.coding, m.canned, byte(len(m.text))}) + m.text
+	return Response(data.SUBMIT_MULTI, 0, 99, []byte(b+tlvBytes(m.tlvs)+m.tail))
 }
 
 // payload is the message with its text in a message_payload.

@@ -77,22 +77,14 @@ func (r *Receipt) ID() []byte {
 	return r.TextID
 }
 
+// UserReference is the user_message_reference of the message that the receipt is
+// about, 0 where it has none: some SMSCs echo it.
+func (r *Receipt) UserReference() uint16 { return r.msg.UserReference() }
+
 // readText finds the text of the receipt behind its UDH, if any.
 func (r *Receipt) readText() {
-	s := &r.msg
-	body, payload := s.body()
-	r.textAt = s.shortAt
-	if payload {
-		r.textAt = s.payloadAt()
-	}
-	if s.ESMClass&data.SM_UDH_GSM != 0 {
-		if _, ok := udh(body); ok {
-			header := 1 + int(body[0])
-			body = body[header:]
-			r.textAt += header
-		}
-	}
-	r.text = text{octets: body, wide: isWide(s.DataCoding, body)}
+	octets, at := r.msg.textAt()
+	r.text, r.textAt = text{octets: octets, wide: isWide(r.msg.DataCoding, octets)}, at
 	r.marks = r.text.read()
 }
 

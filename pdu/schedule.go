@@ -1,6 +1,11 @@
 package pdu
 
-import "time"
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/linxGnu/gosmpp/data"
+)
 
 // timeSize is the length of an SMPP time: YYMMDDhhmmss and "tnnp" or "000R".
 const timeSize = 16
@@ -42,6 +47,27 @@ func ScheduleSeconds(raw []byte, now time.Time) (unix int64, ok bool) {
 		return absolute(pair, offset)
 	}
 	return 0, false
+}
+
+// Expiry says until when the message is of use: until a moment (an absolute
+// validity_period), in seconds since the Unix epoch, or for a time from its
+// submission on (a relative one, or in a data_sm qos_time_to_live, 5.3.2.9).
+// Both are 0 where the SMSC has its own rule. now is the time of submission.
+func (s *Submit) Expiry(now time.Time) (until int64, lasts time.Duration) {
+	if s.frame.Command() == data.DATA_SM {
+		if ttl, _ := s.TLV(tagQosTimeToLive); len(ttl) == 4 {
+			lasts = time.Duration(binary.BigEndian.Uint32(ttl)) * time.Second
+		}
+		return 0, lasts
+	}
+	unix, ok := ScheduleSeconds(s.Validity, now)
+	switch {
+	case !ok:
+		return 0, 0
+	case s.Validity[timeSize-1] == 'R':
+		return 0, time.Duration(unix-now.Unix()) * time.Second
+	}
+	return unix, 0
 }
 
 func relative(pair [7]int, now time.Time) (int64, bool) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linxGnu/gosmpp/data"
 	"pgregory.net/rapid"
 )
 
@@ -57,4 +58,38 @@ func TestAnAbsoluteTimeIsReadAsItWasWrittenInAnyZone(t *testing.T) {
 			t.Fatalf("%s: got %d, %v; want %d", raw, got, ok, want)
 		}
 	})
+}
+
+func TestAMessageExpiresAtAMomentOrAfterATime(t *testing.T) {
+	now := time.Date(2024, 1, 31, 23, 59, 58, 900_000_000, time.UTC)
+	ttl := func(value string) message { return plain("text").with(testTLV{0x0017, value}) }
+	validity := func(raw string) message {
+		m := ttl("\x00\x00\x00\x63") // which is of a data_sm only
+		m.validity = raw
+		return m
+	}
+	tests := []struct {
+		name  string
+		frame Frame
+		until int64
+		lasts time.Duration
+	}{
+		{"a moment", validity("250607080910908+").frame(data.SUBMIT_SM), 1749276550, 0},
+		{"a time", validity("000001020304000R").frame(data.SUBMIT_SM), 0, 26*time.Hour + 3*time.Minute + 4*time.Second},
+		{"a month from the end of January", validity("000100000000000R").frame(data.SUBMIT_SM), 0, 31 * 24 * time.Hour},
+		{"a month of a submit_multi", validity("000100000000000R").multiFrame("\x02x\x00"), 0, 31 * 24 * time.Hour},
+		{"the longest", validity("999999999999000R").frame(data.SUBMIT_SM), 0, time.Duration(time.Date(2024+99, 1+99, 31+99, 23+99, 59+99, 58+99, 0, time.UTC).Unix()-now.Unix()) * time.Second},
+		{"none", validity("").frame(data.SUBMIT_SM), 0, 0},
+		{"nonsense", validity("tomorrow").frame(data.SUBMIT_SM), 0, 0},
+		{"of a data_sm", ttl("\x00\x00\x0E\x10").dataFrame(), 0, time.Hour},
+		{"the longest of a data_sm", ttl("\xFF\xFF\xFF\xFF").dataFrame(), 0, (1<<32 - 1) * time.Second},
+		{"of another size", ttl("\x0E\x10").dataFrame(), 0, 0},
+		{"none of a data_sm", plain("text").dataFrame(), 0, 0},
+	}
+	for _, test := range tests {
+		s, err := ParseSubmit(test.frame)
+		if until, lasts := s.Expiry(now); err != nil || until != test.until || lasts != test.lasts {
+			t.Errorf("%s: got %d, %v, %v; want %d, %v", test.name, until, lasts, err, test.until, test.lasts)
+		}
+	}
 }

@@ -48,18 +48,70 @@ func TestEveryFieldOfASubmitIsFoundWhateverItsOctets(t *testing.T) {
 }
 
 func TestABodyThatIsCutInAMandatoryFieldIsAnError(t *testing.T) {
-	whole := plain("text").frame(data.SUBMIT_SM)
-	for cut := HeaderSize; cut < len(whole); cut++ {
-		s, err := ParseSubmit(Response(data.SUBMIT_SM, 0, 1, whole[HeaderSize:cut]))
-		if !errors.Is(err, ErrBody) || s.frame != nil {
-			t.Errorf("cut to %d octets: got %+v, %v; want ErrBody", cut, s, err)
+	for kind, frame := range kinds {
+		whole := frame(plain("text"))
+		end := len(whole)
+		if kind == "data_sm" {
+			end -= len(tlvBytes(plain("text").payload().tlvs)) // which are not mandatory
+		}
+		for cut := HeaderSize; cut < end; cut++ {
+			s, err := ParseSubmit(Response(whole.Command(), 0, 1, whole[HeaderSize:cut]))
+			if !errors.Is(err, ErrBody) || s.frame != nil {
+				t.Errorf("%s cut to %d octets: got %+v, %v; want ErrBody", kind, cut, s, err)
+			}
+		}
+	}
+}
+
+func TestTheFirstDestinationOfASubmitMultiIsItsDestination(t *testing.T) {
+	body := func(list string) Frame {
+		return Response(data.SUBMIT_MULTI, 0, 1, []byte("CMT\x00\x05\x00acme\x00"+list+"\x40\x01\x02\x00\x00\x01\x00\x03\x00\x02hi"))
+	}
+	tests := []struct {
+		name, list string
+		want       Address
+		err        error
+	}{
+		{"an address", "\x01\x01\x01\x09491\x00", Address{1, 9, []byte("491")}, nil},
+		{"two addresses", "\x02\x01\x01\x09491\x00\x01\x00\x00492\x00", Address{1, 9, []byte("491")}, nil},
+		{"a list", "\x01\x02friends\x00", Address{0, 0, []byte("friends")}, nil},
+		{"a list, then an address", "\x02\x02friends\x00\x01\x01\x01491\x00", Address{0, 0, []byte("friends")}, nil},
+		{"none", "\x00", Address{}, nil},
+		{"255 lists", "\xFF" + strings.Repeat("\x02x\x00", 255), Address{0, 0, []byte("x")}, nil},
+		{"a flag that nobody knows", "\x01\x09what\x00", Address{}, ErrBody},
+		{"such a one behind another", "\x02\x01\x01\x01491\x00\x00\x01\x01491\x00", Address{}, ErrBody},
+		{"more than there are", "\x03\x02x\x00", Address{}, ErrBody},
+	}
+	for _, test := range tests {
+		s, err := ParseSubmit(body(test.list))
+		if !errors.Is(err, test.err) || s.Destination.TON != test.want.TON || s.Destination.NPI != test.want.NPI ||
+			string(s.Destination.Number) != string(test.want.Number) {
+			t.Errorf("%s: got %+v, %v; want %+v, %v", test.name, s.Destination, err, test.want, test.err)
+		}
+		if err == nil && (s.ESMClass != 0x40 || s.DataCoding != 3 || string(s.ShortMessage) != "hi" || string(s.destinations) != test.list[1:]) {
+			t.Errorf("%s: got %+v", test.name, s)
+		}
+	}
+}
+
+func TestAUserMessageReferenceHasTwoOctets(t *testing.T) {
+	for value, want := range map[string]uint16{"\x12\x34": 0x1234, "\x00\x00": 0, "": 0, "\x07": 0, "\x00\x00\x12\x34": 0} {
+		m := plain("text").with(testTLV{0x0204, value})
+		for kind, frame := range kinds {
+			if s, err := ParseSubmit(frame(m)); err != nil || s.UserReference() != want {
+				t.Errorf("%s, % X: got %x, %v; want %x", kind, value, s.UserReference(), err, want)
+			}
+		}
+		echo := receipt(canonical, testTLV{0x0204, value})
+		if r, ok := ParseReceipt(echo.frame(data.DELIVER_SM)); !ok || r.UserReference() != want {
+			t.Errorf("receipt, % X: got %x, want %x", value, r.UserReference(), want)
 		}
 	}
 }
 
 func TestOtherCommandsAreNoSubmits(t *testing.T) {
-	for _, c := range []data.CommandIDType{data.DELIVER_SM, data.SUBMIT_SM_RESP, data.SUBMIT_MULTI, 0} {
-		if _, err := ParseSubmit(plain("text").frame(c)); !errors.Is(err, ErrCommand) {
+	for _, c := range []data.CommandIDType{data.DELIVER_SM, data.SUBMIT_SM_RESP, data.DATA_SM_RESP, data.SUBMIT_MULTI_RESP, data.QUERY_SM, data.GENERIC_NACK, 0} {
+		if _, err := ParseSubmit(plain("text").frame(c)); !errors.Is(err, ErrCommand) || IsSubmit(c) {
 			t.Errorf("%x: got %v, want ErrCommand", c, err)
 		}
 	}
@@ -89,62 +141,6 @@ func TestAReceiptIsRequestedByTheTwoLowBits(t *testing.T) {
 		s := Submit{RegisteredDelivery: registered}
 		if got := s.ReceiptRequested(); got != want {
 			t.Errorf("registered_delivery %02X: got %v, want %v", registered, got, want)
-		}
-	}
-}
-
-func TestThePartOfALongMessageIsFound(t *testing.T) {
-	sar := func(ref, total, number string) []testTLV {
-		return []testTLV{{0x020F, number}, {0x020C, ref}, {0x020E, total}}
-	}
-	tests := []struct {
-		name  string
-		class byte
-		text  string
-		tlvs  []testTLV
-		want  Part
-	}{
-		{"8 bit", 0x40, "\x05\x00\x03\x2A\x03\x02text", nil, Part{0x2A, 3, 2}},
-		{"16 bit", 0x40, "\x06\x08\x04\x12\x34\x03\x01text", nil, Part{0x1234, 3, 1}},
-		{"beside the other bits of esm_class", 0xC3, "\x05\x00\x03\x2A\x03\x02text", nil, Part{0x2A, 3, 2}},
-		{"after another element", 0x40, "\x0B\x05\x04\x15\x8A\x00\x00\x00\x03\x01\x02\x01x", nil, Part{1, 2, 1}},
-		{"the last of two", 0x40, "\x0A\x00\x03\x01\x02\x01\x00\x03\x02\x02\x01x", nil, Part{2, 2, 1}},
-		{"header only", 0x40, "\x05\x00\x03\x2A\x03\x02", nil, Part{0x2A, 3, 2}},
-		{"sar", 0, "text", sar("\x12\x34", "\x02", "\x01"), Part{0x1234, 2, 1}},
-		{"UDH before sar", 0x40, "\x05\x00\x03\x2A\x03\x02text", sar("\x12\x34", "\x02", "\x01"), Part{0x2A, 3, 2}},
-		{"sar where the UDH has none", 0x40, "\x04\x05\x02\x01\x02text", sar("\x12\x34", "\x02", "\x01"), Part{0x1234, 2, 1}},
-		{"part 255 of 255", 0x40, "\x05\x00\x03\x00\xFF\xFFtext", nil, Part{0, 255, 255}},
-
-		{"no UDHI", 0, "\x05\x00\x03\x2A\x03\x02text", nil, Part{}},
-		{"no UDH", 0x40, "hello", nil, Part{}},
-		{"no text", 0x40, "", nil, Part{}},
-		{"empty UDH", 0x40, "\x00text", nil, Part{}},
-		{"UDH longer than the text", 0x40, "\x06\x00\x03\x2A\x03\x02", nil, Part{}},
-		{"element over the end", 0x40, "\x05\x00\x04\x2A\x03\x02text", nil, Part{}},
-		{"element too short", 0x40, "\x04\x00\x02\x2A\x03text", nil, Part{}},
-		{"half an element behind", 0x40, "\x06\x00\x03\x2A\x03\x02\x70text", nil, Part{}},
-		{"part 0", 0x40, "\x05\x00\x03\x2A\x03\x00text", nil, Part{}},
-		{"part 4 of 3", 0x40, "\x05\x00\x03\x2A\x03\x04text", nil, Part{}},
-		{"sar without its number", 0, "text", sar("\x12\x34", "\x02", "\x01")[1:], Part{}},
-		{"sar of an odd size", 0, "text", sar("\x12", "\x02", "\x01"), Part{}},
-		{"sar part 3 of 2", 0, "text", sar("\x12\x34", "\x02", "\x03"), Part{}},
-	}
-	for _, test := range tests {
-		m := plain(test.text).with(test.tlvs...)
-		m.esmClass = test.class
-		forms := map[string]message{"short_message": m}
-		if test.text != "" {
-			forms["message_payload"] = m.payload()
-		}
-		for form, m := range forms {
-			s, err := ParseSubmit(m.frame(data.SUBMIT_SM))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, ok := s.Part()
-			if got != test.want || ok != (test.want != Part{}) {
-				t.Errorf("%s, %s: got %+v, %v; want %+v", test.name, form, got, ok, test.want)
-			}
 		}
 	}
 }
