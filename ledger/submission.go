@@ -18,7 +18,7 @@ type (
 func (s SessionID) String() string { return fmt.Sprintf("%d.%d", uint64(s)>>32, uint32(s)) }
 func (l LegID) String() string     { return fmt.Sprintf("%d.%d", uint64(l)>>32, uint32(l)) }
 
-// A Submission is one submit_sm as received from the ESME, without its text.
+// A Submission is one submit_sm, submit_multi or data_sm as received from the ESME, without its text.
 type Submission struct {
 	Session          SessionID
 	Leg              LegID  // the SMSC leg that would carry it
@@ -30,7 +30,7 @@ type Submission struct {
 	ReceiptRequested bool
 	Source           Address
 	Destination      Address      // the first of several
-	Several          bool         // it goes to more than one destination (submit_multi)
+	Several          bool         // it is a submit_multi, which may go to more than one destination
 	Masked           string       // the destination address, all but its last four digits masked
 	Reference        uint16       // user_message_reference; 0: none
 	Beginnings       [2]Beginning // of the text: the long one, and the short one

@@ -23,12 +23,12 @@ const commands = 40
 const unknownCommand = 0
 
 var (
-	submitCommand     = indexOf(data.SUBMIT_SM)
-	submitRespCommand = indexOf(data.SUBMIT_SM_RESP)
-	deliverCommand    = indexOf(data.DELIVER_SM)
-	unbindCommand     = indexOf(data.UNBIND)
-	nackCommand       = indexOf(data.GENERIC_NACK)
+	deliverCommand = indexOf(data.DELIVER_SM)
+	unbindCommand  = indexOf(data.UNBIND)
 )
+
+// submits are the commands that the ledger is asked about.
+var submits = []data.CommandIDType{data.SUBMIT_SM, data.SUBMIT_MULTI, data.DATA_SM}
 
 // The ids of the commands lie below 0x40 and from 0x100 to 0x13F, with and without the bit of a response.
 var indexes = func() (table [4 * 0x40]uint8) {

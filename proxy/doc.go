@@ -1,16 +1,18 @@
 // Package proxy relays the sessions of ESMEs to an SMSC, byte for byte, and asks the ledger about each submission.
 //
-// # The way of a submit_sm
+// # The way of a submission
+//
+// A submit_sm, a submit_multi or a data_sm of the ESME:
 //
 //	ESME                                                                                    SMSC
 //	 │ readBatch ─ fromESME ─ submit        (a copy; the lock is let go)                      ▲
 //	 │                          │                                                             │
-//	 │                       claim          view, content, key, fingerprint                   │
+//	 │                       claim          view, content, key, fingerprint, part             │
 //	 │                          │                                                             │
 //	 │                    Ledger.Claim ── decides; the intent is on disk                      │
 //	 │                          │                                                             │
-//	 │                    claim.Forward     number reserved in the SMSC leg's window,         │
-//	 │                          │           then queued                                       │
+//	 │                    claim.Forward     the group's reference put into a part, a number   │
+//	 │                          │           reserved in the SMSC leg's window, then queued    │
 //	 │                          └── withdrawStale ── send ────────────────────────────────────┘
 //	 │                                 too old: Ledger.Unsent(again)
 //	 ▲                                                                                        │

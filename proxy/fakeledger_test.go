@@ -28,6 +28,7 @@ type fakeLedger struct {
 	undeliv  int
 	finished map[string]ledger.Final
 	lookups  []string
+	receipts []ledger.Receipt
 	ids      map[string]string // SMSC id → ESME id
 	parked   []func(ledger.Found)
 	parks    bool
@@ -159,6 +160,7 @@ func (l *fakeLedger) Undelivered(*ledger.Ticket) {
 func (l *fakeLedger) Lookup(_ string, r *ledger.Receipt, wait time.Duration, found func(ledger.Found)) {
 	l.mu.Lock()
 	l.lookups = append(l.lookups, string(r.ID))
+	l.receipts = append(l.receipts, *r)
 	l.waits = append(l.waits, wait)
 	told, known := l.ids[string(r.ID)]
 	parks := l.parks && wait > 0

@@ -79,7 +79,7 @@ func (s *session) hasRoom(l *leg, f pdu.Frame, at time.Duration) bool {
 		return true
 	case s.phase == opening:
 		return f.Command() == data.ENQUIRE_LINK
-	case l.full() && f.Command() == data.SUBMIT_SM:
+	case l.full() && pdu.IsSubmit(f.Command()):
 		return false
 	case s.open < s.p.o.MaxPending:
 		return true

@@ -56,10 +56,13 @@ func (s *session) lookUp(r *receipt) {
 	if r.parked {
 		wait = s.account.RaceWait
 	}
+	long, short := r.view.Beginnings(nil)
 	s.p.o.Ledger.Lookup(s.systemID, &ledger.Receipt{
 		ID:          r.view.ID(),
 		Source:      s.receiptHasher.Address(r.view.Destination.Number),
 		Destination: s.receiptHasher.Address(r.view.Source.Number),
+		Reference:   r.view.UserReference(),
+		Beginnings:  [2]ledger.Beginning{s.receiptHasher.Beginning(long), s.receiptHasher.Beginning(short)},
 		State:       r.view.State.String(),
 		Status:      r.view.RawStatus,
 	}, wait, r.found)

@@ -125,13 +125,13 @@ func (s *session) fromESME(f pdu.Frame, at time.Duration) {
 		s.responseFromESME(f, at)
 	case command == data.ENQUIRE_LINK:
 		s.answerHere(s.esme, enquireLinkResp, f.Sequence())
-	case command == data.SUBMIT_SM && s.refusing:
+	case pdu.IsSubmit(command) && s.refusing:
 		s.answerHere(s.esme, pdu.SubmitResp(command, 0, data.CommandStatusType(s.account.RetryStatus)), f.Sequence())
 	case !s.accepted || s.done:
 		s.answerHere(s.esme, notBound(f), f.Sequence())
 	case !s.smsc.open():
 		// The SMSC is gone, and the ESME is about to hear it.
-	case command == data.SUBMIT_SM:
+	case pdu.IsSubmit(command):
 		s.submit(f, at)
 	case command == data.UNBIND:
 		s.unbindFromESME(f, at)

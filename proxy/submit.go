@@ -10,12 +10,16 @@ import (
 	"smpponce/pdu"
 )
 
-// claim is one submission that the ledger decides: one piece of memory for all that is kept of it, its frame too
+// response is the bit that tells a response's command_id from its request's.
+const response = data.CommandIDType(-1 << 31)
+
+// claim is one submission (submit_sm, submit_multi or data_sm) that the ledger decides: one piece of memory for all that is kept of it, its frame too
 // where it is not a long one.
 type claim struct {
 	ledger.Claim // the ledger's, from Claim to Answer
 	s            *session
 	frame        pdu.Frame
+	reference    uint16 // of the long message that it is a part of, as it stands in the frame
 
 	// The session's mutex guards these.
 	attempt    ledger.Number // in flight on the SMSC leg
@@ -45,21 +49,16 @@ func (s *session) submit(f pdu.Frame, at time.Duration) {
 // longer than all the rest of the way.
 func (s *session) claim(c *claim) {
 	arrived := s.p.started.Add(c.arrived)
-	view, err := pdu.ParseSubmit(c.frame)
-	readable := &view
-	if err != nil {
-		readable = nil // then all of the body is its content
-	}
 	c.Waiter = c
 	c.Session, c.Leg = s.id, s.leg
 	c.Sequence = c.frame.Sequence()
 	c.At = s.p.o.Ledger.At(arrived)
-	c.Source = s.hasher.Address(view.Source.Number)
-	c.Destination = s.hasher.Address(view.Destination.Number)
-	c.Masked = pdu.MaskNumber(view.Destination.Number)
-	c.ReceiptRequested = view.ReceiptRequested()
-	if unix, ok := pdu.ScheduleSeconds(view.Schedule, arrived); ok {
-		c.Schedule = unix
+	view, err := pdu.ParseSubmit(c.frame)
+	readable := &view
+	if err == nil {
+		s.describe(c, readable, arrived)
+	} else {
+		readable = nil // then all of the body is its content
 	}
 	s.content = pdu.AppendContent(s.content[:0], c.frame, readable, s.account.RequestTags)
 	c.Fingerprint = s.hasher.Fingerprint(s.content)
@@ -71,6 +70,28 @@ func (s *session) claim(c *claim) {
 	s.untold--
 	s.lastSubmission = at
 	s.mu.Unlock()
+}
+
+// describe tells the ledger what a submission says of itself, but for its text.
+func (s *session) describe(c *claim, view *pdu.Submit, arrived time.Time) {
+	c.Source = s.hasher.Address(view.Source.Number)
+	c.Destination = s.hasher.Address(view.Destination.Number)
+	c.Masked = pdu.MaskNumber(view.Destination.Number)
+	c.Several = c.frame.Command() == data.SUBMIT_MULTI
+	c.ReceiptRequested = view.ReceiptRequested()
+	c.Reference = view.UserReference()
+	c.Schedule, _ = pdu.ScheduleSeconds(view.Schedule, arrived)
+	c.ValidUntil, c.ValidFor = view.Expiry(arrived)
+	if c.ReceiptRequested { // else nothing will quote it
+		long, short := view.Beginnings(s.content[:0])
+		c.Beginnings = [2]ledger.Beginning{s.hasher.Beginning(long), s.hasher.Beginning(short)}
+	}
+	if part, _ := view.Part(); part.Form != 0 {
+		s.content = view.AppendAddresses(s.content[:0])
+		group := s.hasher.Group(s.content, byte(part.Form), part.Total)
+		c.Part = ledger.Part{Group: group, Reference: part.Ref, Total: part.Total, Number: part.Number}
+		c.reference = part.Ref
+	}
 }
 
 // key takes the request id where the submission carries one, and else its content.
@@ -85,8 +106,7 @@ func (s *session) key(f ledger.Fingerprint, view *pdu.Submit) ledger.Key {
 			continue
 		}
 		part, _ := view.Part()
-		to := view.Destination
-		s.content = append(append(s.content[:0], to.TON, to.NPI), to.Number...)
+		s.content = view.AppendDestination(s.content[:0])
 		return s.hasher.Explicit(tag, value, s.content, part.Number, part.Total)
 	}
 	return s.hasher.Content(f)
@@ -102,11 +122,14 @@ func (c *claim) Forward(n ledger.Number, until ledger.Time) (sequence uint32, ok
 	if !s.smsc.open() {
 		return 0, false
 	}
+	if c.Part.Reference != c.reference && c.frame.SetReference(c.Part.Reference) {
+		c.reference = c.Part.Reference // now a handset can put it together with the parts that the SMSC has
+	}
 	c.attempt, c.sent = n, 0
-	r := request{kind: submission, at: s.now(), peer: c.Sequence, claim: c, command: submitCommand}
+	r := request{kind: submission, at: s.now(), peer: c.Sequence, claim: c, command: indexOf(c.frame.Command())}
 	seq := s.smsc.requests.add(r)
 	s.smsc.out.addMarked(c.frame, seq, mark{claim: c, attempt: n, until: until, seq: seq})
-	s.t.out[smsc][submitCommand]++
+	s.t.out[smsc][r.command]++
 	s.smsc.rouse()
 	return seq, true
 }
@@ -114,10 +137,10 @@ func (c *claim) Forward(n ledger.Number, until ledger.Time) (sequence uint32, ok
 // settle gives the SMSC's answer to the ledger, which gives it back when it is kept. Caller holds the mutex.
 func (s *session) settle(f pdu.Frame, r *request, at time.Duration) {
 	nack := f.Command() == data.GENERIC_NACK
-	if !nack && f.Command() != data.SUBMIT_SM_RESP {
+	c := r.claim
+	if !nack && f.Command() != c.frame.Command()|response {
 		return // it answers something else; what was submitted goes on being waited for
 	}
-	c := r.claim
 	if c.sent == 0 {
 		return // its frame is still with us: this answers nothing
 	}
@@ -161,12 +184,15 @@ func (c *claim) Answer(a ledger.Answer) {
 		}
 		return
 	}
-	command, index := uint32(0x80000004), submitRespCommand // submit_sm_resp
-	if a.Nack {
-		command, index = 0x80000000, nackCommand // generic_nack
+	command, body := c.frame.Command()|response, a.Body
+	switch {
+	case a.Nack:
+		command = data.GENERIC_NACK
+	case a.Verdict == ledger.Retry || a.Verdict == ledger.Refuse || a.Verdict == ledger.Fail:
+		body = pdu.RefusalBody(command) // the SMSC has said nothing
 	}
-	s.esme.out.addResponse(command, a.Status, c.Sequence, a.Body, &mark{claim: c, ticket: a.Ticket})
-	s.t.out[esme][index]++
+	s.esme.out.addResponse(uint32(command), a.Status, c.Sequence, body, &mark{claim: c, ticket: a.Ticket})
+	s.t.out[esme][indexOf(command)]++
 	s.esme.rouse()
 	s.mu.Unlock()
 }

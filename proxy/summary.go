@@ -15,8 +15,13 @@ func (s *session) summarise(why string) {
 	}
 	s.p.metrics.ends.WithLabelValues(why).Inc()
 	s.mu.Lock()
+	var submissions, answers uint64
+	for _, c := range submits {
+		submissions += s.t.in[esme][indexOf(c)]
+		answers += s.t.out[esme][indexOf(c|response)]
+	}
 	fields := []zap.Field{zap.String("reason", why), zap.Stringer("session", s.id), zap.Duration("lasted", time.Since(s.opened)),
-		zap.Uint64("submissions", s.t.in[esme][submitCommand]), zap.Uint64("answers", s.t.out[esme][submitRespCommand]),
+		zap.Uint64("submissions", submissions), zap.Uint64("answers", answers),
 		zap.Uint64("deliveries", s.t.out[esme][deliverCommand]), zap.Uint64("unmatched_responses", s.t.strays[smsc]),
 		zap.Int("unanswered", s.open)}
 	s.mu.Unlock()

@@ -7,8 +7,8 @@ type kind uint8
 
 const (
 	relayed    kind = iota // the other side's; its response goes back there
-	submission             // a submit_sm
-	delivery               // a deliver_sm or data_sm
+	submission             // a submit_sm, submit_multi or data_sm of the ESME
+	delivery               // a deliver_sm or data_sm of the SMSC
 	binding                // the bind that opens the session
 	parting                // the other side's unbind
 	probe                  // our own enquire_link

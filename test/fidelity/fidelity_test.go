@@ -161,8 +161,8 @@ func TestFramesThatComeByteByByteComeOutAsTheyWentIn(t *testing.T) {
 	})
 }
 
-// The ledger is asked about a submit_sm and about a receipt, and what comes behind need not wait for it; a receipt may
-// wait for its answer. All else keeps its order, submit_sm among themselves too, and in mode off everything does.
+// The ledger is asked about a submission and about a receipt, and what comes behind need not wait for it; a receipt may
+// wait for its answer. All else keeps its order, submissions among themselves too, and in mode off everything does.
 func TestFiftyFramesInOneWriteComeOutInTheirOrder(t *testing.T) {
 	everywhere(t, func(t *testing.T, s *stage.Stage) {
 		kind := func(e corpus.Entry) string {
@@ -171,8 +171,8 @@ func TestFiftyFramesInOneWriteComeOutInTheirOrder(t *testing.T) {
 				return "all"
 			case strings.HasPrefix(e.Name, "receipt: "):
 				return e.Name
-			case e.Direction == corpus.ToSMSC && command == wire.SubmitSM:
-				return "submit_sm"
+			case e.Direction == corpus.ToSMSC && (command == wire.SubmitSM || command == wire.SubmitMulti || command == wire.DataSM):
+				return "submission"
 			}
 			return "other"
 		}

@@ -16,6 +16,7 @@ const (
 	Unbind          uint32 = 0x00000006
 	BindTransceiver uint32 = 0x00000009
 	EnquireLink     uint32 = 0x00000015
+	SubmitMulti     uint32 = 0x00000021
 	DataSM          uint32 = 0x00000103
 
 	Response uint32 = 0x80000000
