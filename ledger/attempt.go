@@ -23,7 +23,10 @@ func (b *book) open(c *Claim, d *Decision, now Time) {
 		Reference:        c.Reference,
 		Beginnings:       c.Beginnings,
 		Part:             c.Part,
-		Standing:         Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: Forward, Reason: d.Reason},
+		Standing:         c.stand(Forward, d.Reason),
+	}
+	if c.group != nil && b.rewrites(e.account) {
+		e.Part.Reference = c.group.as
 	}
 	if b.live >= maxLive {
 		b.m.overflowed.Inc()
@@ -32,6 +35,7 @@ func (b *book) open(c *Claim, d *Decision, now Time) {
 	}
 	c.e = e
 	e.waiting = append(e.waiting, c)
+	b.follow(c, e)
 	b.attempt(e, c, now)
 }
 
@@ -57,6 +61,12 @@ func (b *book) attempt(e *entry, c *Claim, now Time) {
 	b.due = min(b.due, now.Add(b.responseTimeout))
 	b.launch(f, c.Leg)
 	c.attempt, c.until, c.decided = n, 0, now
+	if c.Part.Reference = c.reference; b.rewrites(e.account) {
+		c.Part.Reference = e.Part.Reference
+	}
+	if c.group != nil {
+		c.group.sent = true
+	}
 	b.recount(e)
 	b.save(e)
 	b.tell(effect{claim: c, forward: n})
@@ -186,8 +196,10 @@ func (b *book) respond(c *Claim, e *entry, a *Attempt, r *Response, now Time) {
 		// Another attempt is under way: the claim waits for that one.
 	case state == InDoubt:
 		// A rejection says nothing about the attempt in doubt: this submission absorbs nothing.
-		s := Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: Forward, Reason: ReasonRejected, Answered: now, Status: r.Status}
+		s := c.stand(Forward, ReasonRejected)
+		s.Answered, s.Status = now, r.Status
 		e.sendBack(c, s)
+		b.missed(c)
 		e.drop(c)
 		b.reply(c, &Answer{Nack: r.Nack, Status: r.Status, Body: r.Body})
 	default:
@@ -229,7 +241,9 @@ func (b *book) failIntent(n Number, now Time) {
 	b.land(f)
 	b.m.outcomes[NeverSent].Inc()
 	if c != nil {
-		s := Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: Fail, Reason: ReasonUnwritable, Answered: now, Status: statusSystemError}
+		s := c.stand(Fail, ReasonUnwritable)
+		s.Answered, s.Status = now, statusSystemError
+		b.missed(c)
 		if e.standsFor(c) && len(e.beneath) == 0 {
 			e.Standing = s
 		} else {

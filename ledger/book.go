@@ -42,6 +42,7 @@ type book struct {
 	flights   map[Number]*flight
 	index     map[Key]*entry      // live records; those of one key are chained
 	live      int                 // entries in index
+	groups    map[groupKey]*group // long messages of which a part is still to come
 	ids       map[[16]byte]*entry // accepted records that are live or not committed yet, by message id
 	voided    map[[16]byte]Time
 
@@ -82,13 +83,28 @@ func (b *book) claim(c *Claim, now Time) {
 		return // its session has ended: nobody is there to be answered, and nothing was forwarded
 	}
 	s.enter(c)
+	c.reference = c.Part.Reference
+	b.consider(c, false, now)
+}
+
+// consider decides a submission of a bound session; again: once more, since another part of its message was.
+func (b *book) consider(c *Claim, again bool, now Time) {
+	s := c.session
 	p := &s.account.policy
 	if b.refuses(s.account) {
 		b.m.submissions[Fail].Inc()
 		b.reply(c, &Answer{Status: statusSystemError, Verdict: Fail})
 		return
 	}
+	c.group = b.joined(c, now)
 	e, d := b.find(c, s.account, now)
+	var back []*Claim
+	if !again && c.mayDiffer(&d) {
+		e, d, back = b.rejoin(c, e, d, now)
+	}
+	if e == nil && d.Reason == ReasonNotAbandoned {
+		b.m.identical.Inc()
+	}
 	if d.Verdict == Join && len(e.waiting) >= maxWaiters {
 		d.Verdict, d.Reason = Retry, ReasonWaiters
 	}
@@ -104,6 +120,10 @@ func (b *book) claim(c *Claim, now Time) {
 	default:
 		b.carry(c, e, &d, now)
 	}
+	for _, w := range back {
+		b.consider(w, true, now)
+	}
+	b.wholeCame(c.group, now)
 }
 
 // refuses and unprotected say what becomes of an account's submissions while the ledger cannot commit: they are refused, or forwarded
@@ -151,8 +171,12 @@ func (b *book) match(c *Claim, p *Policy, now Time) (*entry, Decision) {
 	reason := ReasonNew
 	for e := b.index[c.Key]; e != nil; e = e.next {
 		switch d := decideEntry(e, c, p, now); {
+		case !c.fits(e, now):
+			if d.Resent || d.Resubmission && e.State() == InDoubt {
+				doubt, expired = e, Decision{Verdict: Forward, Reason: ReasonOtherMessage, Resent: true}
+			}
 		case d.Resubmission:
-			if best == nil || better(&e.Record, &best.Record, &c.Submission) {
+			if best == nil || c.prefers(e, best) {
 				best, decision = e, d
 			}
 		case d.Resent:
@@ -169,9 +193,6 @@ func (b *book) match(c *Claim, p *Policy, now Time) (*entry, Decision) {
 	if doubt != nil {
 		return doubt, expired
 	}
-	if reason == ReasonNotAbandoned {
-		b.m.identical.Inc()
-	}
 	return nil, Decision{Verdict: Forward, Reason: reason}
 }
 
@@ -179,7 +200,7 @@ func decideEntry(e *entry, c *Claim, p *Policy, now Time) Decision {
 	if e == nil {
 		return Decide(nil, &c.Submission, Situation{}, p, now)
 	}
-	return Decide(&e.Record, &c.Submission, e.situation(), p, now)
+	return Decide(&e.Record, &c.Submission, e.partSituation(c, now), p, now)
 }
 
 // carry carries a decision out.
@@ -189,22 +210,29 @@ func (b *book) carry(c *Claim, e *entry, d *Decision, now Time) {
 		if d.Resent {
 			b.m.resent.Inc()
 		}
-		if e != nil && e.indexed {
+		if e != nil && e.indexed && d.Reason == ReasonExpired {
 			b.close(e)
 		}
+		b.decideGroup(c, e, d)
 		b.open(c, d, now)
 		return
 	}
 	b.revive(e)
 	if d.Verdict == Retry {
+		b.decideGroup(c, e, d)
 		b.retry(c, e, d, now)
 		return
 	}
 	if e.Until == 0 && !e.Key.Explicit {
-		e.Loss = firstLoss(d.Rule, &e.Record, e.situation(), &e.account.policy)
+		e.Loss = firstLoss(d.Rule, &e.Record, e.partSituation(c, now), &e.account.policy)
 		e.Until = d.Absorbs
+		if e.Loss == 0 {
+			e.Loss = now
+		}
 	}
+	b.decideGroup(c, e, d)
 	e.stand(c, d)
+	b.follow(c, e)
 	c.e = e
 	e.waiting = append(e.waiting, c)
 	switch d.Verdict {
@@ -216,6 +244,12 @@ func (b *book) carry(c *Claim, e *entry, d *Decision, now Time) {
 	case Wait:
 		b.hold(c, d.Until)
 	case Replay:
+		if c.waitsForWhole(now) {
+			held := e.Held
+			b.hold(c, c.group.whole)
+			e.Held = held
+			return
+		}
 		b.give(c, e.Answer, Replay, now)
 		b.note(e)
 		b.rest(e)
@@ -241,6 +275,7 @@ func newBook(l *Ledger) *book {
 		legs:            map[LegID]*leg{},
 		flights:         map[Number]*flight{},
 		index:           map[Key]*entry{},
+		groups:          map[groupKey]*group{},
 		ids:             map[[16]byte]*entry{},
 		voided:          map[[16]byte]Time{},
 		parked:          map[[16]byte][]*lookup{},

@@ -32,6 +32,7 @@ type message struct {
 	b        *binding
 	text     string
 	forwards []Number
+	carried  []uint16 // the reference of each, where it is a part
 	until    []Time
 	answers  []Answer
 	gone     bool // its session has ended: it must hear nothing more
@@ -43,6 +44,7 @@ func (m *message) Forward(n Number, until Time) (uint32, bool) {
 		return 0, false
 	}
 	m.forwards = append(m.forwards, n)
+	m.carried = append(m.carried, m.Part.Reference)
 	m.until = append(m.until, until)
 	m.last = n
 	m.b.next++
@@ -63,6 +65,14 @@ func scheduled(unix int64) option { return func(m *message) { m.Schedule = unix 
 
 func withID(id string) option {
 	return func(m *message) { m.Key = m.b.h.Explicit(0x1402, []byte(id), []byte("dest"), 0, 0) }
+}
+
+// asPart makes it part number of total of a long message, under a reference.
+func asPart(reference uint16, number, total byte) option {
+	return func(m *message) {
+		m.Part = Part{Group: m.b.h.Group([]byte("from and to"), 0, total), Reference: reference, Total: total, Number: number}
+		m.Destination = m.b.h.Address([]byte("4917012345"))
+	}
 }
 
 // submit tells the ledger a submission.

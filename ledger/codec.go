@@ -99,7 +99,8 @@ func appendStand(dst []byte, s *Stand) []byte {
 	dst = append(dst, byte(s.Verdict), byte(s.Reason))
 	dst = appendTime(dst, s.Answered)
 	dst = binary.AppendUvarint(dst, uint64(s.Status))
-	return appendTime(dst, s.Lost)
+	dst = appendTime(dst, s.Lost)
+	return binary.AppendUvarint(dst, uint64(s.Reference))
 }
 
 func appendResponse(dst []byte, r *Response) []byte {
@@ -270,14 +271,15 @@ func (d *decoder) attempt() Attempt {
 
 func (d *decoder) stand() Stand {
 	return Stand{
-		Session:  SessionID(d.uint()),
-		Sequence: uint32(d.uint()),
-		At:       d.time(),
-		Verdict:  Verdict(d.below(uint8(verdictEnds))),
-		Reason:   Reason(d.below(uint8(reasonEnds))),
-		Answered: d.time(),
-		Status:   uint32(d.uint()),
-		Lost:     d.time(),
+		Session:   SessionID(d.uint()),
+		Sequence:  uint32(d.uint()),
+		At:        d.time(),
+		Verdict:   Verdict(d.below(uint8(verdictEnds))),
+		Reason:    Reason(d.below(uint8(reasonEnds))),
+		Answered:  d.time(),
+		Status:    uint32(d.uint()),
+		Lost:      d.time(),
+		Reference: uint16(d.uint()),
 	}
 }
 

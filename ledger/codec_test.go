@@ -32,6 +32,7 @@ func anyStand(t *rapid.T) Stand {
 		Session: SessionID(rapid.Uint64().Draw(t, "session")), Sequence: rapid.Uint32().Draw(t, "sequence"), At: anyTime(t, "at"),
 		Verdict: Verdict(rapid.Uint8Range(0, uint8(verdictEnds)-1).Draw(t, "verdict")), Reason: Reason(rapid.Uint8Range(0, uint8(reasonEnds)-1).Draw(t, "reason")),
 		Answered: anyTime(t, "answered"), Status: rapid.Uint32().Draw(t, "status"), Lost: anyTime(t, "lost"),
+		Reference: rapid.Uint16().Draw(t, "reference"),
 	}
 }
 

@@ -39,12 +39,14 @@ const (
 	ReasonUnwritable                  // the ledger cannot commit
 	ReasonUnreadable                  // the ledger cannot read its record
 	ReasonStale                       // its verdict was too old to be acted on
+	ReasonOtherMessage                // equal to a part of another message than the one that its own stands for
 	reasonEnds                        // for the codec
 )
 
 func (r Reason) String() string {
 	return [...]string{"new", "not_abandoned", "expired", "in_flight", "accepted", "undelivered", "rejected", "never_sent",
-		"in_doubt", "in_doubt_deadline", "key_mismatch", "too_many_waiters", "ledger_unwritable", "ledger_unreadable", "stale_verdict"}[r]
+		"in_doubt", "in_doubt_deadline", "key_mismatch", "too_many_waiters", "ledger_unwritable", "ledger_unreadable", "stale_verdict",
+		"part_of_other_message"}[r]
 }
 
 // Rule names the rule of DESIGN 4.2 by which a submission is abandoned.
@@ -56,10 +58,11 @@ const (
 	TimedOut          // (b) unanswered for client_timeout
 	AnsweredLate      // (c) answered after client_timeout
 	AnswerLost        // (d) answered, but its leg ended before the client had read it
+	PartLost          // another part of its message is abandoned: the client sends all of them again
 )
 
 func (r Rule) String() string {
-	return [...]string{"none", "leg_ended", "client_timeout", "late_answer", "answer_lost"}[r]
+	return [...]string{"none", "leg_ended", "client_timeout", "late_answer", "answer_lost", "part_lost"}[r]
 }
 
 // never is a time that does not come.
@@ -74,6 +77,9 @@ type Situation struct {
 	CanSubmitAgain Time
 	// LegLives: the SMSC leg of an attempt in doubt is still up, so its answer may come.
 	LegLives bool
+	// PartLost is when an answer to another part of the message was first lost, and PartUntil the end of that one's absorbing; 0:
+	// none was lost.
+	PartLost, PartUntil Time
 	// Waiting: the submission is a resubmission of this record already, and waits. HeldUntil is the end of its hold;
 	// 0: it is not held.
 	Waiting   bool
@@ -207,6 +213,9 @@ func abandoned(r *Record, w Situation, p *Policy, now Time) (Rule, Time) {
 			apply(AnswerLost, s.Lost, s.Lost.Add(p.ContentWindow))
 		}
 	}
+	if w.PartUntil != 0 {
+		apply(PartLost, w.PartLost, w.PartUntil)
+	}
 	if rule == NotAbandoned {
 		return rule, 0
 	}
@@ -241,6 +250,8 @@ func firstLoss(rule Rule, r *Record, w Situation, p *Policy) Time {
 		return r.Loss
 	case rule == AnswerLost:
 		return r.Standing.Lost
+	case rule == PartLost:
+		return w.PartLost
 	case rule == LegEnded:
 		return min(w.SessionEnded, r.Standing.At.Add(p.ClientTimeout))
 	}
@@ -268,12 +279,16 @@ func distance(r *Record, s *Submission) int64 {
 	return max(a-b, b-a)
 }
 
-// better tells that record a is to be preferred over b as the one that s repeats: the equal schedule first. Then what is
+// better tells that record a is to be preferred over b as the one that s repeats: the equal schedule first, then the equal reference of a
+// long message. Then what is
 // surely repeated, for it is unanswered, before what may have been read; of that the last answer first, since a client
 // reads them in order. Of what is unanswered, accepted comes first, then in flight, and in doubt last: of equal
 // messages those of which nobody knows may have to wait, and the others need not. Then the older one.
 func better(a, b *Record, s *Submission) bool {
 	if da, db := distance(a, s) == 0, distance(b, s) == 0; da != db {
+		return da
+	}
+	if da, db := a.Part.Reference == s.Part.Reference, b.Part.Reference == s.Part.Reference; da != db {
 		return da
 	}
 	ra, rb := a.Standing.Answered, b.Standing.Answered

@@ -58,6 +58,7 @@ func submitted(at Time, schedule int64) Submission { return Submission{At: at, S
 
 var (
 	legEndedAt10 = Situation{SessionEnded: sec(10), CanSubmitAgain: sec(20)}
+	partLost     = Situation{PartLost: sec(10), PartUntil: sec(620)}
 	newMessage   = Decision{Verdict: Forward, Reason: ReasonNew}
 	healthy      = Decision{Verdict: Forward, Reason: ReasonNotAbandoned}
 )
@@ -138,6 +139,21 @@ func TestDecide(t *testing.T) {
 			Situation{SessionEnded: sec(2)}, nil, sec(602), resubmission(Replay, ReasonAccepted, AnswerLost, sec(602))},
 		{"(d) and no longer", unanswered(wasAccepted).answeredAt(sec(1)).lostAt(sec(2)), Submission{}, Situation{SessionEnded: sec(2)}, nil, sec(602) + 1,
 			expired(AnswerLost)},
+
+		// 4.6, a long message: an answer to another part was lost.
+		{"(part) an answered part is sent again with the one that was lost", unanswered(wasAccepted).answeredAt(sec(1)), Submission{}, partLost, nil, sec(20),
+			resubmission(Replay, ReasonAccepted, PartLost, sec(620))},
+		{"(part) so is one that is unanswered on another session", unanswered(underWay), Submission{}, partLost, nil, sec(20),
+			resubmission(Join, ReasonInFlight, PartLost, sec(620))},
+		{"(part) for as long as the lost one", unanswered(wasAccepted).answeredAt(sec(1)), Submission{}, partLost, nil, sec(620),
+			resubmission(Replay, ReasonAccepted, PartLost, sec(620))},
+		{"(part) and no longer", unanswered(wasAccepted).answeredAt(sec(1)), Submission{}, partLost, nil, sec(620) + 1, expired(PartLost)},
+		{"(part) no longer than content_limit", unanswered(wasAccepted).answeredAt(sec(1)), Submission{}, Situation{PartLost: sec(10), PartUntil: never}, nil, sec(3610) + 1,
+			expired(PartLost)},
+		{"(part) no longer than its own first loss allows", unanswered(wasAccepted).answeredAt(sec(1)).with(func(r *Record) { r.Loss, r.Until = sec(5), sec(600) }),
+			Submission{}, partLost, nil, sec(601), expired(PartLost)},
+		{"(part) where it was lost itself, the longer one is told", unanswered(wasAccepted).answeredAt(sec(1)).lostAt(sec(2)), Submission{}, partLost, nil, sec(20),
+			resubmission(Replay, ReasonAccepted, PartLost, sec(620))},
 
 		// Several rules at once: the longest counts, the limit from the first loss.
 		{"(a) and (b): the longer one is told, (b)", unanswered(underWay), Submission{}, Situation{SessionEnded: sec(10), CanSubmitAgain: sec(10)}, nil, sec(60),
@@ -303,12 +319,15 @@ func TestTheStateOfARecordIsTheBestOfItsAttempts(t *testing.T) {
 	}
 }
 
-func TestAmongSeveralRecordsTheEqualScheduleComesFirstThenTheUnansweredWithThoseInDoubtLastThenTheLastAnswered(t *testing.T) {
+func TestAmongSeveralRecordsTheEqualScheduleComesFirstThenTheEqualReferenceThenTheUnansweredWithThoseInDoubtLastThenTheLastAnswered(t *testing.T) {
 	numbered := func(n Number, r *Record) *Record { r.Number = n; return r }
 	answeredAt := func(t Time, r *Record) *Record { r.Standing.Answered = t; return r }
 	s := submitted(sec(20), seconds(5000))
+	s.Part.Reference = 7
+	under := func(reference uint16, r *Record) *Record { r.Part.Reference = reference; return r }
 	order := []*Record{
 		numbered(9, unanswered(legDied).scheduledAt(seconds(5000))),
+		numbered(11, under(7, answeredAt(sec(11), unanswered(wasAccepted).scheduledAt(seconds(5001))))),
 		numbered(1, unanswered(wasAccepted).scheduledAt(seconds(5010))),
 		numbered(4, unanswered(wasAccepted).scheduledAt(seconds(5001))),
 		numbered(2, unanswered(underWay).scheduledAt(seconds(5001))),

@@ -58,6 +58,25 @@
 // The proxy says how far its answers got when the session ends (End), and a Ticket leads from each answer back to its
 // record.
 //
+// # Long messages
+//
+// The reference that ties the parts of a long message together is not in their keys: an application that repeats the
+// message takes a new one. So that the SMSC never has parts of two references, a group is kept of each sending of a long message.
+// The first part that comes decides for it. If a record absorbs it, the group stands for that record's message: its other parts are
+// matched with this message only, and what of it is forwarded carries its reference (Claim.Part, when Forward is called). If
+// not, the group is new, and nothing of an older one absorbs its parts.
+//
+// Who lost the answer of one part sends all parts again. So a part counts as abandoned while another one of its sending is (Situation.PartLost),
+// and none is let go of before all have come and are at rest, or none has come for content_window. A sending that repeats another takes over the
+// records of that one, and what it has not come to is for no third one, which may be an equal message. A part that was sent
+// back or rejected is expected again, in its group.
+//
+// Long messages often begin alike. The replay of a part under another reference waits for the rest of its message, at most a second
+// (wholeWait). If that shows another message, what waits is taken back, and the part that showed it decides anew (rejoin).
+//
+// A request id is one for all parts: what repeats a record carries the reference of that record, and a part without one that of the
+// other parts with the id, as far as these are live.
+//
 // # The store
 //
 // Badger, in managed mode: the sequence number of a batch is the version of all that it writes, and reads see the
@@ -116,6 +135,10 @@
 // While joins and holds wait. They are not on the disk. The record stands for the submission it stood for before, and
 // its time runs from the same loss; the client repeats what it was not answered.
 //
+// While parts of a long message are to come. Which reference they carry follows from the live records: Record.Part has the SMSC's,
+// Standing.Reference the ESME's. They are grouped anew as they were: by reference, in the order of their submissions, until a
+// number comes again (regroup).
+//
 // During the end of a session. Its end, and the list of answers it lost, are one journal. Killed before that is
 // written, the session ends with the process, and the loss of an acknowledged answer is judged by recentAnswer alone.
 // An answer that was still being committed when the session ended was not given, and is lost with it. One that the proxy
@@ -166,6 +189,7 @@
 //
 // Live records (maxLive; beyond it submissions are forwarded unprotected and counted), waiters of a record (maxWaiters;
 // beyond it they are sent back), parked receipts (maxParked; beyond it they don't wait), request ids that proved to be
-// none (maxVoided), attempts (maxAttempts, those in doubt apart) and submissions (historyKept) remembered of a record.
+// none (maxVoided), long messages of which parts are to come (maxGroups; beyond it parts are matched with records of their own
+// reference only; from manyGroups on they are given up after client_timeout), attempts (maxAttempts, those in doubt apart) and submissions (historyKept) remembered of a record.
 // The queue holds what max_pending of each session allows.
 package ledger

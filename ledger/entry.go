@@ -8,6 +8,7 @@ type account struct {
 	policy     Policy
 	window     int        // the most submissions that a session of it had open at a time
 	submitters int        // bound sessions that can submit
+	since      Time       // when the first of them was bound
 	waiting    []*session // ended ones that no session able to submit has followed yet
 	hasher     *Hasher
 }
@@ -69,6 +70,8 @@ type entry struct {
 	Record
 	account  *account
 	session  *session // of the standing submission
+	group    *group   // the long message of which it is a part; nil: none
+	older    bool     // its standing submission is of an earlier sending than its group, which repeats that one
 	waiting  []*Claim // unanswered submissions of this record, oldest first
 	beneath  []place  // earlier stands that come back when the standing one is sent back
 	flights  int
@@ -102,13 +105,23 @@ func (e *entry) standsFor(c *Claim) bool {
 // stand puts c in the record's place. What stood there comes back if c is sent back.
 func (e *entry) stand(c *Claim, d *Decision) {
 	e.beneath = append(e.beneath, place{e.Standing, e.session})
-	e.Standing = Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: d.Verdict, Reason: d.Reason}
+	e.Standing = c.stand(d.Verdict, d.Reason)
 	e.session = c.session
 }
 
-// sendBack takes c out of the record's place again: its answer absorbs nothing.
+// stand is c in a record's place, or in its history.
+func (c *Claim) stand(v Verdict, why Reason) Stand {
+	return Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: v, Reason: why, Reference: c.reference}
+}
+
+// sendBack takes c out of the record's place again, and remembers it as s: its answer absorbs nothing.
 func (e *entry) sendBack(c *Claim, s Stand) {
 	e.remember(s)
+	e.giveUp(c)
+}
+
+// giveUp takes c out of the record's place.
+func (e *entry) giveUp(c *Claim) {
 	if e.standsFor(c) {
 		if n := len(e.beneath); n > 0 {
 			e.Standing, e.session = e.beneath[n-1].Stand, e.beneath[n-1].session

@@ -69,6 +69,8 @@ type Stand struct {
 	Answered Time // 0: unanswered
 	Status   uint32
 	Lost     Time // rule (d): its answer was lost when its leg ended, then; 0: nothing says so
+	// Reference is the one that the ESME gave it, as a part of a long message; Record.Part has the one that the SMSC was given.
+	Reference uint16
 }
 
 // A Record is what the ledger knows of one request.

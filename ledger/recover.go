@@ -76,12 +76,14 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 		if err != nil {
 			return err
 		}
-		if r != nil && m.mayBeUnread(r) {
+		if r != nil && (m.mayBeUnread(r) || r.Part.long()) {
 			woken[l.Number] = true
 			l.At = 0
+			b.batch.markLive(l) // also where only the answer to another part of it is so recent
 			wake(r, l)
 		}
 	}
+	b.regroup(now)
 	return nil
 }
 

@@ -112,14 +112,12 @@ func (b *book) rest(e *entry) {
 		return // what is lost with a leg is told by the leg's end
 	}
 	b.save(e)
-	p := &e.account.policy
-	s := &e.Standing
-	absorbs := s.Answered == 0 || s.Answered >= s.At.Add(p.ClientTimeout) || s.Lost != 0
-	if e.indexed && !e.Key.Explicit && p.Content && absorbs {
+	if e.indexed && (e.open() || e.group.needed(e, (*entry).open)) {
 		b.keep(e)
 		return
 	}
 	b.close(e)
+	b.settleGroup(e.group)
 }
 
 // close lets go of e: it stays findable until its puts are committed.
@@ -134,6 +132,9 @@ func (b *book) close(e *entry) {
 	} else {
 		l := e.home()
 		l.At = e.Standing.Answered
+		if e.group != nil {
+			l.At = max(l.At, e.group.answered) // who has not read that sends all parts again
+		}
 		b.batch.markClosed(l)
 	}
 	b.release(e)

@@ -13,7 +13,9 @@ func (b *book) openSession(id SessionID, name string, canSubmit bool, now Time) 
 	s := &session{id: id, account: a, canSubmit: canSubmit}
 	b.sessions[id] = s
 	if canSubmit {
-		a.submitters++
+		if a.submitters++; a.submitters == 1 {
+			a.since = now
+		}
 		for _, w := range a.waiting {
 			w.again = now
 		}
@@ -100,6 +102,7 @@ func (b *book) reopen(t *Ticket, now Time, unread bool) {
 		e.Standing.Lost = now
 	}
 	b.revive(e)
+	b.awakenGroup(e)
 	if e.volatile {
 		b.unsaved[e] = struct{}{}
 		return
@@ -128,6 +131,6 @@ func (b *book) current(e *entry) *entry {
 		return e
 	}
 	current := b.load(r, e.account)
-	current.session = e.session
+	current.replace(e)
 	return current
 }

@@ -49,14 +49,16 @@ type Claim struct {
 	Waiter Waiter
 
 	// The rest belongs to the ledger's goroutine.
-	e       *entry   // the record it stands or waits for; nil once it is answered or dropped
-	session *session // while it is unanswered
-	place   int      // its index in session.claims
-	attempt Number   // its own attempt, while in flight; 0: joined or held
-	tried   bool     // an attempt of its own was handed over: it may have been accepted
-	until   Time     // end of its hold; 0: not held
-	decided Time     // when its verdict was reached
-	answer  *Answer  // decided, and to be given after the commit
+	e         *entry   // the record it stands or waits for; nil once it is answered or dropped
+	group     *group   // the long message that it is a part of; nil: none
+	reference uint16   // of the concatenation, as the ESME gave it
+	session   *session // while it is unanswered
+	place     int      // its index in session.claims
+	attempt   Number   // its own attempt, while in flight; 0: joined or held
+	tried     bool     // an attempt of its own was handed over: it may have been accepted
+	until     Time     // end of its hold; 0: not held
+	decided   Time     // when its verdict was reached
+	answer    *Answer  // decided, and to be given after the commit
 }
 
 // Waiter is told what becomes of a claim. Both methods are called on the ledger's goroutine and must not block.

@@ -38,6 +38,9 @@ func (b *book) endHolds(now Time) Time {
 	for _, c := range due {
 		if e := c.e; e != nil {
 			b.redecide(e, now)
+			if e.State() == Accepted {
+				b.note(e)
+			}
 			b.rest(e)
 		}
 	}
@@ -90,23 +93,15 @@ func (b *book) findDoubtful(now Time) Time {
 // be counted.
 func (b *book) sweep(now Time) {
 	b.lastSweep = now
-	for key, e := range b.index {
+	b.sweepGroups(now)
+	for _, e := range b.index {
 		for next := (*entry)(nil); e != nil; e = next {
 			next = e.next
 			if e.closed || e.flights > 0 || len(e.waiting) > 0 {
 				continue
 			}
-			p := &e.account.policy
-			if e.State() == InDoubt && now < e.Claimed.Add(p.Window) {
+			if e.absorbs(now) || e.group.needed(e, func(o *entry) bool { return o.absorbs(now) }) {
 				continue
-			}
-			if s := &e.Standing; !key.Explicit && s.Answered == 0 && e.session.bound() && now < s.At.Add(p.ClientTimeout+p.ContentLimit) {
-				continue // the end of its session would abandon it
-			}
-			if !key.Explicit {
-				if rule, until := abandoned(&e.Record, e.situation(), p, now); rule != NotAbandoned && now <= until {
-					continue
-				}
 			}
 			if e.State() != InDoubt && e.doubtful() {
 				b.save(e) // in the store such an attempt is in flight, where a restart put it in doubt
@@ -119,4 +114,21 @@ func (b *book) sweep(now Time) {
 			delete(b.voided, v)
 		}
 	}
+}
+
+// absorbs tells whether e is, or may come to be, something that a submission repeats.
+func (e *entry) absorbs(now Time) bool {
+	p, s := &e.account.policy, &e.Standing
+	switch {
+	case e.flights > 0 || len(e.waiting) > 0:
+		return true
+	case e.State() == InDoubt && now < e.Claimed.Add(p.Window):
+		return true
+	case e.Key.Explicit:
+		return false
+	case s.Answered == 0 && e.session.bound() && now < s.At.Add(p.ClientTimeout+p.ContentLimit):
+		return true // the end of its session would abandon it
+	}
+	rule, until := abandoned(&e.Record, e.situation(), p, now)
+	return rule != NotAbandoned && now <= until
 }

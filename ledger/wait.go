@@ -19,6 +19,12 @@ func (b *book) give(c *Claim, r *Response, v Verdict, now Time) {
 			}
 		}
 	}
+	if e.group != nil {
+		e.group.answered = now
+	}
+	if !r.accepted() {
+		b.missed(c)
+	}
 	a := &Answer{Nack: r.Nack, Status: r.Status, Body: r.Body, Verdict: v}
 	if r.accepted() && !e.Key.Explicit {
 		a.Ticket = &Ticket{e: e, session: c.Session, sequence: c.Sequence, at: c.At, answered: now}
@@ -39,8 +45,10 @@ func (b *book) reply(c *Claim, a *Answer) {
 // retry sends a submission back: it absorbs nothing, and the record stays as it is.
 func (b *book) retry(c *Claim, e *entry, d *Decision, now Time) {
 	p := &e.account.policy
-	s := Stand{Session: c.Session, Sequence: c.Sequence, At: c.At, Verdict: Retry, Reason: d.Reason, Answered: now, Status: p.RetryStatus}
+	s := c.stand(Retry, d.Reason)
+	s.Answered, s.Status = now, p.RetryStatus
 	e.sendBack(c, s)
+	b.missed(c)
 	e.drop(c)
 	b.reply(c, &Answer{Status: p.RetryStatus, Verdict: Retry})
 	b.save(e)
