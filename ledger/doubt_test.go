@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 func TestAHoldThatEndsLeavesTheRecordInDoubt(t *testing.T) {
@@ -176,7 +179,8 @@ func TestARejectedSecondAttemptDoesNotFreeWhatIsInDoubt(t *testing.T) {
 }
 
 func TestTheProxySendsNothingAgainOfItsOwnAccord(t *testing.T) {
-	r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = ForwardInDoubt })
+	core, logs := observer.New(zap.InfoLevel)
+	r := newRig(t, func(o *Options, p *Policy) { p.OnInDoubt, o.Log = ForwardInDoubt, zap.New(core) })
 	s := r.bind("acme")
 	m := s.submit("A")
 	r.at(119)
@@ -184,4 +188,8 @@ func TestTheProxySendsNothingAgainOfItsOwnAccord(t *testing.T) {
 	r.at(3600) // the SMSC answers no submit_sm
 	m.isForwarded(1).isSentBack()
 	joined.isForwarded(1).isSentBack() // the client's own repeat was forwarded, once
+	told := logs.FilterMessage("resubmission").FilterField(zap.Bool("resent_in_doubt", true)).Len()
+	if n := r.metric("smpponce_in_doubt_resent_total"); told != 1 || n != 1 {
+		t.Errorf("the log tells of %d and the metric of %v that were sent again in doubt, want 1", told, n)
+	}
 }

@@ -76,9 +76,9 @@ func (b *book) redecide(e *entry, now Time) {
 		}
 		switch {
 		case d.Verdict == Forward && b.refuses(e.account):
-			d.Verdict, d.Reason = Retry, ReasonUnwritable
+			d.Verdict, d.Reason, d.Resent = Retry, ReasonUnwritable, false
 		case d.Resent && c.tried:
-			d.Verdict, d.Reason = Retry, ReasonDoubt // only a client sends again what may have been accepted
+			d.Verdict, d.Reason, d.Resent = Retry, ReasonDoubt, false // only a client sends again what may have been accepted
 		}
 		switch d.Verdict {
 		case Forward:
