@@ -20,6 +20,7 @@ type pair struct {
 	spread         atomic.Int64 // ns from there to the cut, in which everything still passes
 	once           sync.Once
 	wasCut         atomic.Bool
+	pumped         chan struct{} // closed when nothing is read from the target any more
 	over           chan struct{} // closed when the target has been told of the end
 }
 
@@ -132,10 +133,13 @@ func (p *pair) await(err error) {
 	} else if errors.Is(err, io.EOF) {
 		err = nil
 	}
+	// The other pump may have octets in its hands of which nobody knows yet.
+	_ = p.target.tcp.SetReadDeadline(time.Now())
+	<-p.pumped
 	if err != nil || p.end == HalfReset || p.target.held.Load() {
 		p.target.reset()
 	}
-	_ = p.target.tcp.Close() // the other pump may still read it
+	_ = p.target.tcp.Close()
 }
 
 // patience is how long a client that saw FIN has to close.

@@ -138,7 +138,10 @@ func (r *Relay) relay(c *net.TCPConn) {
 			p.await(err)
 		}
 	})
-	both.Go(func() { _ = p.pump(&p.target, &p.client) })
+	both.Go(func() {
+		defer close(p.pumped)
+		_ = p.pump(&p.target, &p.client)
+	})
 	both.Wait()
 	p.close()
 	close(p.over)
@@ -168,7 +171,7 @@ func (r *Relay) awaitEnds() {
 func (r *Relay) pair(c, t *net.TCPConn) *pair {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &pair{r: r, over: make(chan struct{}), client: side{tcp: c}, target: side{tcp: t}, end: r.end(), clientFirst: r.chance.IntN(2) == 0}
+	p := &pair{r: r, pumped: make(chan struct{}), over: make(chan struct{}), client: side{tcp: c}, target: side{tcp: t}, end: r.end(), clientFirst: r.chance.IntN(2) == 0}
 	if r.closed {
 		p.close()
 		return nil
