@@ -36,6 +36,7 @@ func (c *connection) read() {
 		if err != nil {
 			break
 		}
+		c.watch(f)
 		c.handle(f)
 		if !r.Buffered() {
 			c.out.flush()
@@ -44,7 +45,23 @@ func (c *connection) read() {
 	}
 	c.s.gone(c)
 	c.out.close()
+	c.watch(nil)
 	_ = c.tcp.Close()
+}
+
+// watch and sends tell who watches of what is read and written.
+func (c *connection) watch(f wire.Frame) {
+	if w := c.s.o.Watch; w != nil {
+		w(c.number, false, f)
+	}
+}
+
+func (c *connection) sends() func(wire.Frame) {
+	w := c.s.o.Watch
+	if w == nil {
+		return nil
+	}
+	return func(f wire.Frame) { w(c.number, true, f) }
 }
 
 func (c *connection) handle(f wire.Frame) {

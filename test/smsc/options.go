@@ -16,7 +16,12 @@ type Options struct {
 	Script      Script                   // faults; nil: none
 	Receipts    *Receipts                // for submissions that ask for one; nil: none
 	Keep        Keep
+	Watch       Watch // nil: nobody watches
 }
+
+// Watch is told of each frame of a connection: when it was read, and (sent) before its first octet is written. At the end of the
+// connection, when nothing is read any more, it is told nil. It must not keep the frame, nor call the server.
+type Watch func(connection int, sent bool, f wire.Frame)
 
 // Keep says what a server remembers of submissions.
 type Keep int

@@ -1,9 +1,12 @@
 package smsc
 
 import (
+	"encoding/binary"
 	"net"
 	"sync"
 	"time"
+
+	"smpponce/test/wire"
 )
 
 // maxWaiting is how many octets may wait for a peer that does not read, before the server stops
@@ -17,12 +20,13 @@ type outbox struct {
 	waiting []byte
 	drop    Drop // how to end the connection once waiting is empty
 	closed  bool
+	watch   func(wire.Frame) // of each frame that will be written; may be nil
 
 	wake chan struct{} // one token: there is something to do
 }
 
-func newOutbox() *outbox {
-	o := &outbox{wake: make(chan struct{}, 1)}
+func newOutbox(watch func(wire.Frame)) *outbox {
+	o := &outbox{watch: watch, wake: make(chan struct{}, 1)}
 	o.room.L = &o.mu
 	return o
 }
@@ -33,6 +37,13 @@ func (o *outbox) put(frames []byte) bool {
 	defer o.mu.Unlock()
 	if o.closed || o.drop != NoDrop {
 		return false
+	}
+	if o.watch != nil {
+		for rest := frames; len(rest) >= wire.HeaderLen; {
+			n := binary.BigEndian.Uint32(rest)
+			o.watch(rest[:n])
+			rest = rest[n:]
+		}
 	}
 	o.waiting = append(o.waiting, frames...)
 	return true

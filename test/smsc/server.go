@@ -108,7 +108,8 @@ func (s *Server) accept() {
 			return
 		}
 		s.counts.Connections++
-		c := &connection{s: s, tcp: t, out: newOutbox(), number: s.counts.Connections, shown: map[uint32]*delivery{}}
+		c := &connection{s: s, tcp: t, number: s.counts.Connections, shown: map[uint32]*delivery{}}
+		c.out = newOutbox(c.sends())
 		s.connections[c] = struct{}{}
 		s.event()
 		s.mu.Unlock()

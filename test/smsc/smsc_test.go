@@ -379,6 +379,39 @@ func TestWhereNothingIsReadNothingIsAnswered(t *testing.T) {
 	}
 }
 
+func TestAWatcherSeesEveryFrameOfAConnectionAndItsEnd(t *testing.T) {
+	seen := make(chan string, 100)
+	s := start(t, smsc.Options{Watch: func(connection int, sent bool, f wire.Frame) {
+		if f == nil {
+			seen <- fmt.Sprint(connection, " ended")
+			return
+		}
+		seen <- fmt.Sprintf("%d %t %#x %d", connection, sent, f.Command(), f.Sequence())
+	}, Receipts: &smsc.Receipts{Order: smsc.WithAnswer}})
+	e := bound(t, s, wire.BindTransceiver)
+	m := text("a")
+	m.RegisteredDelivery = 1
+	answer(t, e, submit(t, e, m))
+	if err := e.Unbind(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(bounded(t), func() bool { return s.Counts().Bound == 0 }); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	close(seen)
+	all := map[string]int{}
+	for line := range seen {
+		all[line]++
+	}
+	for _, want := range []string{"1 false 0x9 1", "1 true 0x80000009 1", "1 false 0x4 2", "1 true 0x80000004 2", "1 true 0x5 1", "1 false 0x80000005 1",
+		"1 false 0x6 3", "1 true 0x80000006 3", "1 ended"} {
+		if all[want] != 1 {
+			t.Errorf("%q was seen %d times, want once; all: %v", want, all[want], all)
+		}
+	}
+}
+
 func TestUnbindAndEnquireLinkAreAnsweredAndStrangeRequestsRefused(t *testing.T) {
 	s := start(t, smsc.Options{})
 	e := bound(t, s, wire.BindTransceiver)
