@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"smpponce/test/wire"
 )
 
 // answeredOnce: each sequence number that was submitted on a connection gets one response on it at most, on either side, and each delivery
@@ -199,9 +197,4 @@ func partsFit(v *view) (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("of %d long messages %d can be put together: %v", whole, n, under))
 	}
 	return wrong
-}
-
-// temporary tells whether a client tries again after that status.
-func temporary(status uint32) bool {
-	return slices.Contains([]uint32{wire.SystemError, wire.QueueFull, wire.Throttled, wire.AppTemporary}, status)
 }

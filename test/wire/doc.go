@@ -39,6 +39,9 @@ const (
 // Tags of optional parameters, SMPP 3.4 section 5.3.2.
 const (
 	TagReceiptedID  uint16 = 0x001E
+	TagSARReference uint16 = 0x020C
+	TagSARTotal     uint16 = 0x020E
+	TagSARNumber    uint16 = 0x020F
 	TagPayload      uint16 = 0x0424
 	TagMessageState uint16 = 0x0427
 )
