@@ -57,6 +57,7 @@ func (b *book) attempt(e *entry, c *Claim, now Time) {
 		e.forget()
 	}
 	e.Attempts = append(e.Attempts, Attempt{Number: n, Leg: c.Leg, At: now, State: InFlight})
+	e.Released = false
 	f := &flight{number: n, e: e, claim: c, at: now}
 	b.due = min(b.due, now.Add(b.responseTimeout))
 	b.launch(f, c.Leg)

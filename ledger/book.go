@@ -112,10 +112,10 @@ func (b *book) consider(c *Claim, again bool, now Time) {
 	if p.Mode == Observe || b.unprotected(s.account) {
 		d.Verdict = Forward
 	}
-	switch d.Verdict {
-	case Refuse:
+	switch {
+	case d.Verdict == Refuse && !d.Resubmission:
 		b.reply(c, &Answer{Status: statusInvalidOptional, Verdict: Refuse})
-	case Fail:
+	case d.Verdict == Fail:
 		b.reply(c, &Answer{Status: statusSystemError, Verdict: Fail})
 	default:
 		b.carry(c, e, &d, now)
@@ -218,7 +218,7 @@ func (b *book) carry(c *Claim, e *entry, d *Decision, now Time) {
 		return
 	}
 	b.revive(e)
-	if d.Verdict == Retry {
+	if d.Verdict == Retry || d.Verdict == Refuse {
 		b.decideGroup(c, e, d)
 		b.retry(c, e, d, now)
 		return
@@ -291,6 +291,9 @@ func (b *book) tell(e effect) { b.batch.effects = append(b.batch.effects, e) }
 // announce counts a decision, and logs it where it is about a resubmission.
 func (b *book) announce(c *Claim, e *entry, d *Decision) {
 	b.m.submissions[d.Verdict].Inc()
+	if d.Limit != NoLimit {
+		b.m.limited[d.Limit].Inc()
+	}
 	if e == nil || !d.Resubmission && !d.Resent {
 		return
 	}

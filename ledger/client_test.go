@@ -1,6 +1,9 @@
 package ledger
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // A binding is a session and its SMSC leg, as the proxy keeps them.
 type binding struct {
@@ -74,6 +77,8 @@ func asPart(reference uint16, number, total byte) option {
 		m.Destination = m.b.h.Address([]byte("4917012345"))
 	}
 }
+
+func validFor(d time.Duration) option { return func(m *message) { m.ValidFor = d } }
 
 // submit tells the ledger a submission.
 func (b *binding) submit(text string, options ...option) *message {

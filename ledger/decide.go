@@ -11,7 +11,7 @@ const (
 	Replay                     // gets the first answer again
 	Wait                       // held: evidence may still come
 	Retry                      // retry_status: the client shall try again later
-	Refuse                     // an error: its request id was seen with another content
+	Refuse                     // an error: its request id was seen with another content, or it is out of date
 	Fail                       // ESME_RSYSERR: the ledger cannot commit
 	verdictEnds                // for the codec
 )
@@ -40,13 +40,16 @@ const (
 	ReasonUnreadable                  // the ledger cannot read its record
 	ReasonStale                       // its verdict was too old to be acted on
 	ReasonOtherMessage                // equal to a part of another message than the one that its own stands for
+	ReasonReleased                    // acceptance unknown; an operator lets it be sent again
+	ReasonLimit                       // the request was forwarded as often, or as lately, as the policy allows
+	ReasonOutdated                    // its validity period is over
 	reasonEnds                        // for the codec
 )
 
 func (r Reason) String() string {
 	return [...]string{"new", "not_abandoned", "expired", "in_flight", "accepted", "undelivered", "rejected", "never_sent",
 		"in_doubt", "in_doubt_deadline", "key_mismatch", "too_many_waiters", "ledger_unwritable", "ledger_unreadable", "stale_verdict",
-		"part_of_other_message"}[r]
+		"part_of_other_message", "released", "limit", "outdated"}[r]
 }
 
 // Rule names the rule of DESIGN 4.2 by which a submission is abandoned.
@@ -95,6 +98,7 @@ type Decision struct {
 	Resent       bool // what is in doubt is forwarded: a possible duplicate
 	Until        Time // end of the hold
 	Absorbs      Time // end of the record's absorbing, as far as it is known now
+	Limit        Limit
 }
 
 // Decide says what becomes of submission s, given record r of the same key and fingerprint (nil: there is none).
@@ -136,12 +140,19 @@ func Decide(r *Record, s *Submission, w Situation, p *Policy, now Time) Decision
 	case InDoubt:
 		decideDoubt(&d, r, w, p, now)
 	}
+	if d.Verdict == Forward {
+		restrain(&d, r, s, p, now)
+	}
 	return d
 }
 
 // decideDoubt applies on_in_doubt.
 func decideDoubt(d *Decision, r *Record, w Situation, p *Policy, now Time) {
 	d.Reason = ReasonDoubt
+	if r.Released {
+		d.Reason, d.Resent = ReasonReleased, true
+		return
+	}
 	switch p.OnInDoubt {
 	case ForwardInDoubt:
 		d.Resent = true

@@ -40,6 +40,8 @@ func (r *Record) wasHeld() *Record                  { r.Held = true; return r }
 func (r *Record) withoutReceipt() *Record           { r.ReceiptRequested = false; return r }
 func (r *Record) scheduledAt(unix int64) *Record    { r.Schedule = unix; return r }
 
+func (r *Record) released() *Record { r.Released = true; return r }
+
 // patient makes rule (b) and (c) play no part.
 func patient(p *Policy) { p.ClientTimeout = 100 * time.Hour }
 
@@ -53,6 +55,8 @@ func policies(changes ...func(*Policy)) func(*Policy) {
 
 func onDoubt(d DoubtPolicy) func(*Policy)          { return func(p *Policy) { p.OnInDoubt = d } }
 func limit(d time.Duration) func(*Policy)          { return func(p *Policy) { p.ContentLimit = d } }
+func atMost(n int) func(*Policy)                   { return func(p *Policy) { p.MaxAttempts = n } }
+func apartBy(d time.Duration) func(*Policy)        { return func(p *Policy) { p.MinInterval = d } }
 func contentOff(p *Policy)                         { p.Content = false }
 func submitted(at Time, schedule int64) Submission { return Submission{At: at, Schedule: schedule} }
 
@@ -69,8 +73,9 @@ func resubmission(v Verdict, why Reason, by Rule, absorbs Time) Decision {
 	return Decision{Verdict: v, Reason: why, Rule: by, Resubmission: true, Absorbs: absorbs}
 }
 
-func (d Decision) resent() Decision      { d.Resent = true; return d }
-func (d Decision) until(t Time) Decision { d.Until = t; return d }
+func (d Decision) resent() Decision         { d.Resent = true; return d }
+func (d Decision) limited(l Limit) Decision { d.Limit = l; return d }
+func (d Decision) until(t Time) Decision    { d.Until = t; return d }
 
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {
@@ -264,6 +269,58 @@ func TestDecide(t *testing.T) {
 			resubmission(Retry, ReasonDoubt, LegEnded, sec(day))},
 		{"refuse: after that it is forwarded and counted", unanswered(legDied), Submission{}, legEndedAt10, policies(patient, onDoubt(RefuseInDoubt)), sec(day) + 1,
 			expired(LegEnded).resent()},
+
+		// An operator's word.
+		{"released: forwarded before the deadline, and counted", unanswered(legDied).wasHeld().released(), Submission{}, legEndedAt10, patient, sec(20),
+			resubmission(Forward, ReasonReleased, LegEnded, sec(670)).resent()},
+		{"released: also under refuse", unanswered(legDied).released(), Submission{}, legEndedAt10, policies(patient, onDoubt(RefuseInDoubt)), sec(20),
+			resubmission(Forward, ReasonReleased, LegEnded, sec(day)).resent()},
+		{"released: beyond a limit, too", unanswered(legDied).released(), Submission{}, legEndedAt10, policies(patient, atMost(1)), sec(20),
+			resubmission(Forward, ReasonReleased, LegEnded, sec(670)).resent()},
+		{"released: but what is in flight is joined", unanswered(legDied, underWay).released(), Submission{}, legEndedAt10, patient, sec(20),
+			resubmission(Join, ReasonInFlight, LegEnded, sec(620))},
+
+		// Limits.
+		{"max_attempts: sent back at the limit, and not counted as resent", unanswered(legDied, legDiedLater), Submission{}, legEndedAt10,
+			policies(patient, onDoubt(ForwardInDoubt), atMost(2)), sec(50), resubmission(Retry, ReasonLimit, LegEnded, sec(620)).limited(ByMaxAttempts)},
+		{"max_attempts: forwarded below it", unanswered(legDied), Submission{}, legEndedAt10, policies(patient, onDoubt(ForwardInDoubt), atMost(2)), sec(50),
+			resubmission(Forward, ReasonDoubt, LegEnded, sec(620)).resent()},
+		{"max_attempts: rejected ones count", unanswered(wasRejected), Submission{}, legEndedAt10, policies(patient, atMost(1)), sec(20),
+			resubmission(Retry, ReasonLimit, LegEnded, sec(620)).limited(ByMaxAttempts)},
+		{"max_attempts: those that are remembered no more count", unanswered(wasRejected).with(func(r *Record) { r.Forgotten = 4 }), Submission{}, legEndedAt10,
+			policies(patient, atMost(5)), sec(20), resubmission(Retry, ReasonLimit, LegEnded, sec(620)).limited(ByMaxAttempts)},
+		{"max_attempts: what was never sent does not", unanswered(wasNeverSent), Submission{}, legEndedAt10, policies(patient, atMost(1)), sec(20),
+			resubmission(Forward, ReasonNeverSent, LegEnded, sec(620))},
+		{"max_attempts: a replay is no attempt", unanswered(wasAccepted), Submission{}, legEndedAt10, policies(patient, atMost(1)), sec(20),
+			resubmission(Replay, ReasonAccepted, LegEnded, sec(620))},
+		{"max_attempts: a new message is its own request", unanswered(wasRejected), Submission{}, Situation{}, policies(patient, atMost(1)), sec(20), healthy},
+		{"min_interval: sent back until it is over", unanswered(legDied, legDiedLater), Submission{}, legEndedAt10,
+			policies(patient, onDoubt(ForwardInDoubt), apartBy(time.Minute)), sec(90) - 1, resubmission(Retry, ReasonLimit, LegEnded, sec(620)).limited(ByMinInterval)},
+		{"min_interval: forwarded from then on", unanswered(legDied, legDiedLater), Submission{}, legEndedAt10,
+			policies(patient, onDoubt(ForwardInDoubt), apartBy(time.Minute)), sec(90), resubmission(Forward, ReasonDoubt, LegEnded, sec(620)).resent()},
+		{"min_interval: what was never sent does not count", unanswered(wasNeverSent), Submission{}, legEndedAt10, policies(patient, apartBy(time.Hour)), sec(20),
+			resubmission(Forward, ReasonNeverSent, LegEnded, sec(620))},
+
+		// Validity.
+		{"valid until: forwarded to its last second", unanswered(wasRejected), Submission{At: sec(20), ValidUntil: seconds(20)}, legEndedAt10, patient, sec(20),
+			resubmission(Forward, ReasonRejected, LegEnded, sec(620))},
+		{"valid until: refused after it", unanswered(wasRejected), Submission{At: sec(20), ValidUntil: seconds(20)}, legEndedAt10, patient, sec(20) + 1,
+			resubmission(Refuse, ReasonOutdated, LegEnded, sec(620))},
+		{"valid for: counted from the first submission", unanswered(wasRejected), Submission{At: sec(20), ValidFor: 20 * time.Second}, legEndedAt10, patient, sec(20) + 1,
+			resubmission(Refuse, ReasonOutdated, LegEnded, sec(620))},
+		{"valid for: forwarded to its end", unanswered(wasRejected), Submission{At: sec(20), ValidFor: 20 * time.Second}, legEndedAt10, patient, sec(20),
+			resubmission(Forward, ReasonRejected, LegEnded, sec(620))},
+		{"outdated in doubt: refused, and not counted as resent", unanswered(legDied), Submission{At: sec(20), ValidFor: time.Second}, legEndedAt10,
+			policies(patient, onDoubt(ForwardInDoubt)), sec(20), resubmission(Refuse, ReasonOutdated, LegEnded, sec(620))},
+		{"outdated: refused for good, though a limit would only send it back", unanswered(wasRejected), Submission{At: sec(20), ValidFor: time.Second}, legEndedAt10,
+			policies(patient, atMost(1)), sec(20), resubmission(Refuse, ReasonOutdated, LegEnded, sec(620))},
+		{"outdated: an operator's release makes it no younger", unanswered(legDied).released(), Submission{At: sec(20), ValidFor: time.Second}, legEndedAt10, patient,
+			sec(20), resubmission(Refuse, ReasonOutdated, LegEnded, sec(670))},
+		{"outdated: but the first answer is replayed", unanswered(wasAccepted), Submission{At: sec(20), ValidFor: time.Second}, legEndedAt10, patient, sec(20),
+			resubmission(Replay, ReasonAccepted, LegEnded, sec(620))},
+		{"outdated: a new message is the SMSC's to judge", unanswered(wasRejected), Submission{At: sec(20), ValidUntil: seconds(1)}, Situation{}, patient, sec(20), healthy},
+		{"outdated: so is the first submission when it is decided anew", unanswered(wasNeverSent), Submission{At: sec(0), ValidUntil: seconds(-5)}, Situation{Waiting: true}, nil,
+			sec(20), Decision{Verdict: Forward, Reason: ReasonNeverSent, Resubmission: true}},
 
 		// Those that wait are decided anew, whatever the rules of abandonment say by then.
 		{"who waits is answered when it is accepted", unanswered(wasAccepted), Submission{}, Situation{Waiting: true}, nil, sec(5000),

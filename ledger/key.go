@@ -77,17 +77,22 @@ func contentKey(f Fingerprint) Key { return Key{Hash: f} }
 // Explicit is the key of a submission that carries a request id: value under tag, for the part (number of total; 0
 // of 0 where the message has one part) that goes to destination (ton, npi and digits).
 func (h *Hasher) Explicit(tag uint16, value, destination []byte, number, total byte) Key {
-	k := Key{Explicit: true}
-	h.begin('v')
-	h.part([]byte{byte(tag >> 8), byte(tag)})
-	h.part(value)
-	copy(k.Value[:], h.end())
+	k := Key{Explicit: true, Value: h.value(tag, value)}
 	h.begin('k')
 	h.part(k.Value[:])
 	h.part(destination)
 	h.part([]byte{number, total})
 	copy(k.Hash[:], h.end())
 	return k
+}
+
+// value hashes a request id, for whatever destination and part.
+func (h *Hasher) value(tag uint16, value []byte) (v [16]byte) {
+	h.begin('v')
+	h.part([]byte{byte(tag >> 8), byte(tag)})
+	h.part(value)
+	copy(v[:], h.end())
+	return v
 }
 
 // Address hashes the last seven octets of an address.
@@ -122,6 +127,15 @@ func (h *Hasher) Group(addresses []byte, form, total byte) (g [8]byte) {
 func (h *Hasher) messageID(id []byte) (k [16]byte) {
 	h.begin('m')
 	h.part(id)
+	copy(k[:], h.end())
+	return k
+}
+
+// reference is the entry under which the records are listed that went to a destination with this user_message_reference.
+func (h *Hasher) reference(destination Address, reference uint16) (k [16]byte) {
+	h.begin('u')
+	h.part(destination[:])
+	h.part([]byte{byte(reference >> 8), byte(reference)})
 	copy(k[:], h.end())
 	return k
 }

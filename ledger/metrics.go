@@ -10,6 +10,7 @@ type metrics struct {
 	outcomes      [stateEnds]prometheus.Counter
 	inDoubt       prometheus.Gauge
 	resent        prometheus.Counter
+	limited       [limitEnds]prometheus.Counter
 	settledBy     *prometheus.CounterVec
 	held          prometheus.Gauge
 	overdue       prometheus.Gauge
@@ -82,7 +83,11 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	for s := range stateEnds {
 		m.outcomes[s] = outcomes.WithLabelValues(s.String())
 	}
-	for _, e := range []Evidence{ByResponse, ByLate} {
+	limited := vector("smpponce_limited_resubmissions_total", "Resubmissions that were sent back because of a limit, by limit.", "limit")
+	for _, l := range []Limit{ByMaxAttempts, ByMinInterval} {
+		m.limited[l] = limited.WithLabelValues(l.String())
+	}
+	for _, e := range []Evidence{ByResponse, ByLate, ByReference, ByElimination, ByOperator} {
 		m.settled(e)
 	}
 	for _, op := range []string{"commit", "checkpoint", "read", "open", "space"} {

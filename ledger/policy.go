@@ -62,6 +62,7 @@ type Policy struct {
 const (
 	statusSystemError     uint32 = 0x08 // ESME_RSYSERR: the ledger cannot commit
 	statusInvalidOptional uint32 = 0xC4 // ESME_RINVOPTPARAMVAL: a request id with another content
+	statusInvalidExpiry   uint32 = 0x62 // ESME_RINVEXPIRY: out of date; what message centres answer to a validity_period that lies in the past
 )
 
 // lateAbsorb is how long an answer that came after the client's timer may still be met by a resubmission.

@@ -92,7 +92,7 @@ type Record struct {
 	Part             Part // its Reference is the one that was forwarded
 
 	Attempts  []Attempt // oldest first
-	Forgotten uint32    // attempts before them
+	Forgotten uint32    // attempts before them that may have been sent
 	Standing  Stand     // the latest submission that stands for it; its answer decides whether the record is abandoned
 	History   []Stand   // earlier and refused submissions, oldest first; the first and the latest historyKept-1
 
@@ -121,6 +121,22 @@ func (r *Record) doubtful() bool {
 	return slices.ContainsFunc(r.Attempts, func(a Attempt) bool { return a.State == InDoubt })
 }
 
+// nameless tells that no answer will bring the SMSC's id of a any more, though there may be one: a receipt with an unknown id may
+// belong to it.
+func (a *Attempt) nameless() bool {
+	return a.State == InDoubt || a.Evidence == ByOperator && len(a.ID) == 0
+}
+
+// nameless counts such attempts.
+func (r *Record) nameless() (n int) {
+	for i := range r.Attempts {
+		if r.Attempts[i].nameless() {
+			n++
+		}
+	}
+	return n
+}
+
 // attempt finds an attempt of r by its number.
 func (r *Record) attempt(n Number) *Attempt {
 	for i := range r.Attempts {
@@ -143,7 +159,10 @@ func (r *Record) remember(s Stand) {
 // forget makes room for another attempt by dropping the oldest of those that prove nothing.
 func (r *Record) forget() {
 	for i := range r.Attempts {
-		if s := r.Attempts[i].State; s == Rejected || s == NeverSent {
+		if a := &r.Attempts[i]; (a.State == Rejected || a.State == NeverSent) && !a.nameless() {
+			if a.State == Rejected {
+				r.Forgotten++
+			}
 			r.Attempts = append(r.Attempts[:i], r.Attempts[i+1:]...)
 			return
 		}

@@ -42,15 +42,18 @@ func (b *book) reply(c *Claim, a *Answer) {
 	b.tell(effect{claim: c, answer: a})
 }
 
-// retry sends a submission back: it absorbs nothing, and the record stays as it is.
+// retry sends a submission back, or refuses it: it absorbs nothing, and the record stays as it is.
 func (b *book) retry(c *Claim, e *entry, d *Decision, now Time) {
-	p := &e.account.policy
-	s := c.stand(Retry, d.Reason)
-	s.Answered, s.Status = now, p.RetryStatus
+	status := e.account.policy.RetryStatus
+	if d.Verdict == Refuse {
+		status = statusInvalidExpiry
+	}
+	s := c.stand(d.Verdict, d.Reason)
+	s.Answered, s.Status = now, status
 	e.sendBack(c, s)
 	b.missed(c)
 	e.drop(c)
-	b.reply(c, &Answer{Status: p.RetryStatus, Verdict: Retry})
+	b.reply(c, &Answer{Status: status, Verdict: d.Verdict})
 	b.save(e)
 }
 
@@ -98,7 +101,7 @@ func (b *book) redecide(e *entry, now Time) {
 			}
 		case Replay:
 			b.give(c, e.Answer, Replay, now)
-		case Retry:
+		case Retry, Refuse:
 			b.announce(c, e, &d)
 			b.retry(c, e, &d, now)
 		}
