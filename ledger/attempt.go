@@ -30,6 +30,7 @@ func (b *book) open(c *Claim, d *Decision, now Time) {
 	}
 	if b.live >= maxLive {
 		b.m.overflowed.Inc()
+		b.blind(e.account, now)
 	} else {
 		b.enter(e)
 	}
@@ -46,6 +47,7 @@ func (b *book) attempt(e *entry, c *Claim, now Time) {
 		n = b.unwritten
 		b.unwritten++
 		b.m.bypassed.Inc()
+		b.blind(e.account, now)
 	} else {
 		b.next++
 		b.batch.begin(n, len(e.Attempts) > 0)
@@ -70,6 +72,7 @@ func (b *book) attempt(e *entry, c *Claim, now Time) {
 	}
 	b.recount(e)
 	b.save(e)
+	b.noteReference(e, c)
 	b.tell(effect{claim: c, forward: n})
 }
 
@@ -143,6 +146,10 @@ func (b *book) settle(n Number, r *Response, now Time) {
 		return // answered before, or its leg has ended
 	}
 	e, a := f.e, f.e.attempt(n)
+	if a.State != InFlight && a.State != InDoubt {
+		b.confirm(f, r, now)
+		return
+	}
 	doubted := e.State() == InDoubt
 	a.Ended, a.Status, a.Nack, a.ID, a.Evidence = now, r.Status, r.Nack, r.MessageID, ByResponse
 	if now.Sub(a.At) >= b.responseTimeout {
@@ -152,6 +159,9 @@ func (b *book) settle(n Number, r *Response, now Time) {
 	a.State = Rejected
 	if r.accepted() {
 		a.State, a.key = Accepted, e.account.hasher.messageID(r.MessageID)
+		if len(r.MessageID) == 0 {
+			b.blind(e.account, now) // its receipts have an id that nobody knows
+		}
 		if e.Answer == nil {
 			e.Answer = r
 		}
@@ -171,7 +181,7 @@ func (b *book) settle(n Number, r *Response, now Time) {
 	b.note(e)
 	b.rest(e)
 	if a.State == Accepted {
-		b.arrived(a.key, e)
+		b.arrived(a.key, e, now)
 	}
 }
 
@@ -272,13 +282,14 @@ func (b *book) closeLeg(id LegID, now Time) {
 	flights := slices.Clone(l.flights)
 	for _, f := range flights {
 		a := f.e.attempt(f.number)
-		was := a.State // in flight, or in doubt already: overdue
-		a.State, a.Evidence, a.Ended = InDoubt, ByLegEnd, now
-		if !f.handed {
-			a.State, a.Evidence = NeverSent, ByUnsent
-		}
-		if a.State != was {
-			b.m.outcomes[a.State].Inc()
+		if was := a.State; was == InFlight || was == InDoubt { // in doubt already: overdue. Else a receipt or an operator settled it
+			a.State, a.Evidence, a.Ended = InDoubt, ByLegEnd, now
+			if !f.handed {
+				a.State, a.Evidence = NeverSent, ByUnsent
+			}
+			if a.State != was {
+				b.m.outcomes[a.State].Inc()
+			}
 		}
 		if f.claim != nil {
 			f.e.drop(f.claim)

@@ -24,6 +24,7 @@ const verdictLife = 10 * time.Second
 // and message ids that are not live. One goroutine owns it.
 type book struct {
 	store    reader
+	reads    *reads // look-ups for the goroutine that asks the store
 	policyOf func(account string) Policy
 	hasherOf func(account string) *Hasher
 	log      *zap.Logger
@@ -40,20 +41,23 @@ type book struct {
 	sessions  map[SessionID]*session // bound
 	legs      map[LegID]*leg         // living
 	flights   map[Number]*flight
-	index     map[Key]*entry      // live records; those of one key are chained
-	live      int                 // entries in index
-	groups    map[groupKey]*group // long messages of which a part is still to come
-	ids       map[[16]byte]*entry // accepted records that are live or not committed yet, by message id
+	index     map[Key]*entry       // live records that a submission may repeat; those of one key are chained
+	spent     map[*entry]struct{}  // live records that none can repeat any more
+	live      int                  // entries in index and spent
+	nameless  map[Address][]*entry // live records with a nameless attempt, by destination
+	groups    map[groupKey]*group  // long messages of which a part is still to come
+	ids       map[[16]byte]*entry  // accepted records that are live or not committed yet, by message id
 	voided    map[[16]byte]Time
 
 	oldest, newest *flight // flights that are not overdue, by time of the claim
 	overdue        []*flight
 	holds          []*Claim
-	parked         map[[16]byte][]*lookup
-	parkedCount    int
-	outstanding    map[Address]int     // attempts in flight by destination
-	unsaved        map[*entry]struct{} // live, and not in the store: begun while it could not commit
-	finishes       uint64              // receipts of failure for records that memory no longer held
+	lookups        map[[16]byte][]*lookup // under way, by message id: parked, or the store is asked
+	parked         int                    // how many of them are parked
+	outstanding    map[Address]int        // attempts in flight by destination
+	unsaved        map[*entry]struct{}    // live, and not in the store: begun while it could not commit
+	observed       Time                   // of the newest receipt that was written down
+	finishes       uint64                 // receipts of failure for records that memory no longer held
 	lastSweep      Time
 	due            Time // when tick has something to do
 
@@ -65,6 +69,7 @@ type book struct {
 type reader interface {
 	explicit(hash [16]byte) (*Record, error)
 	message(id [16]byte) (*Record, error)
+	carried(reference [16]byte) ([]Number, error)
 }
 
 func (b *book) account(name string) *account {
@@ -211,7 +216,7 @@ func (b *book) carry(c *Claim, e *entry, d *Decision, now Time) {
 			b.m.resent.Inc()
 		}
 		if e != nil && e.indexed && d.Reason == ReasonExpired {
-			b.close(e)
+			b.retire(e)
 		}
 		b.decideGroup(c, e, d)
 		b.open(c, d, now)
@@ -259,6 +264,7 @@ func (b *book) carry(c *Claim, e *entry, d *Decision, now Time) {
 func newBook(l *Ledger) *book {
 	return &book{
 		store:           l.store,
+		reads:           &l.reads,
 		policyOf:        l.o.PolicyOf,
 		hasherOf:        l.Hasher,
 		log:             l.log,
@@ -278,7 +284,9 @@ func newBook(l *Ledger) *book {
 		groups:          map[groupKey]*group{},
 		ids:             map[[16]byte]*entry{},
 		voided:          map[[16]byte]Time{},
-		parked:          map[[16]byte][]*lookup{},
+		lookups:         map[[16]byte][]*lookup{},
+		spent:           map[*entry]struct{}{},
+		nameless:        map[Address][]*entry{},
 		outstanding:     map[Address]int{},
 		unsaved:         map[*entry]struct{}{},
 		lastSweep:       l.Now(),

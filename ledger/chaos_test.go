@@ -252,9 +252,14 @@ func (c *chaos) finish() {
 	}
 	c.wait(4 * time.Hour)
 	k := r.l.book
-	if len(k.sessions)+len(k.flights)+len(k.legs)+len(k.holds)+len(k.outstanding)+len(k.overdue)+len(k.index)+len(k.ids)+k.live != 0 {
-		c.Fatalf("left over: %d sessions, %d flights, %d legs, %d holds, %d outstanding, %d overdue, %d keys, %d ids, %d live", len(k.sessions), len(k.flights), len(k.legs),
-			len(k.holds), len(k.outstanding), len(k.overdue), len(k.index), len(k.ids), k.live)
+	if got := r.metric("smpponce_in_doubt"); int(got) > len(k.spent) || len(k.index) != 0 {
+		c.Fatalf("%v in doubt, %d kept for receipts, %d kept for repeats", got, len(k.spent), len(k.index))
+	}
+	c.wait(r.o.Retention)
+	if len(k.sessions)+len(k.flights)+len(k.legs)+len(k.holds)+len(k.outstanding)+len(k.overdue)+len(k.index)+len(k.ids)+len(k.spent)+len(k.nameless)+len(k.lookups)+k.parked+k.live != 0 {
+		c.Fatalf("left over: %d sessions, %d flights, %d legs, %d holds, %d outstanding, %d overdue, %d keys, %d ids, %d spent, %d destinations in doubt, %d look-ups, %d parked, %d live",
+			len(k.sessions), len(k.flights), len(k.legs), len(k.holds), len(k.outstanding), len(k.overdue), len(k.index), len(k.ids), len(k.spent), len(k.nameless), len(k.lookups),
+			k.parked, k.live)
 	}
 	if n := len(r.l.image.Live); n != 0 {
 		c.Fatalf("%d live records in the image: %v", n, r.l.image.Live)

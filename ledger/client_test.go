@@ -78,6 +78,16 @@ func asPart(reference uint16, number, total byte) option {
 	}
 }
 
+func referring(n uint16) option { return func(m *message) { m.Reference = n } }
+func from(source string) option { return func(m *message) { m.Source = m.b.h.Address([]byte(source)) } }
+func to(destination string) option {
+	return func(m *message) { m.Destination = m.b.h.Address([]byte(destination)) }
+}
+func several(m *message)        { m.Several = true }
+func withoutReceipt(m *message) { m.ReceiptRequested = false }
+func beginning(long, short string) option {
+	return func(m *message) { m.Beginnings = m.b.beginnings(long, short) }
+}
 func validFor(d time.Duration) option { return func(m *message) { m.ValidFor = d } }
 
 // submit tells the ledger a submission.
@@ -225,4 +235,61 @@ func (m *message) answer() Answer {
 		m.b.r.Fatalf("at %v %q has %d answers, want 1", m.b.r.now.Sub(m.b.r.started), m.text, len(m.answers))
 	}
 	return m.answers[0]
+}
+
+func (b *binding) beginnings(long, short string) [2]Beginning {
+	return [2]Beginning{b.h.Beginning([]byte(long)), b.h.Beginning([]byte(short))}
+}
+
+// receipt is a receipt of m with this id; change may make it another's.
+func (m *message) receipt(id string, change ...func(*Receipt)) *Receipt {
+	q := &Receipt{ID: []byte(id), Source: m.Source, Destination: m.Destination, Reference: m.Reference, State: "delivered", Status: []byte("DELIVRD")}
+	for _, c := range change {
+		c(q)
+	}
+	return q
+}
+
+// An inquiry is a receipt that the proxy asks about, and what it hears.
+type inquiry struct {
+	r       *rig
+	found   []Found
+	answers int // that the rig's messages had heard by then
+}
+
+func (r *rig) ask(q *Receipt, wait time.Duration) *inquiry {
+	r.Helper()
+	i := &inquiry{r: r}
+	r.l.Lookup("acme", q, wait, func(f Found) {
+		i.found = append(i.found, f)
+		for _, m := range r.messages {
+			i.answers += len(m.answers)
+		}
+	})
+	r.run()
+	return i
+}
+
+func (i *inquiry) waits() *inquiry {
+	i.r.Helper()
+	if len(i.found) != 0 {
+		i.r.Fatalf("at %v the receipt is told: %+v, want it to wait", i.r.now.Sub(i.r.started), i.found)
+	}
+	return i
+}
+
+func (i *inquiry) isKnownAs(id string) *inquiry {
+	i.r.Helper()
+	if len(i.found) != 1 || !i.found[0].Known || string(i.found[0].ESMEID) != id {
+		i.r.Fatalf("at %v the receipt is told as %+v, want as that of %s, once", i.r.now.Sub(i.r.started), i.found, id)
+	}
+	return i
+}
+
+func (i *inquiry) isUnknown() *inquiry {
+	i.r.Helper()
+	if len(i.found) != 1 || i.found[0].Known {
+		i.r.Fatalf("at %v the receipt is told as %+v, want unknown, once", i.r.now.Sub(i.r.started), i.found)
+	}
+	return i
 }

@@ -1,6 +1,9 @@
 package ledger
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // A disk is the store of a rig: what was committed, and what of it was synced.
 type disk struct {
@@ -77,5 +80,15 @@ func (d *disk) read(key []byte) (*Record, error) {
 func (d *disk) explicit(hash [16]byte) (*Record, error) { return d.read(explicitKey(hash)) }
 func (d *disk) message(id [16]byte) (*Record, error)    { return d.read(messageKey(id)) }
 func (d *disk) record(n Number) (*Record, error)        { return d.read(recordKey(n)) }
+
+func (d *disk) carried(reference [16]byte) (numbers []Number, err error) {
+	for k, v := range d.entries {
+		if strings.HasPrefix(k, "u"+string(reference[:])) && len(numbers) < 2 {
+			c := decoder{b: v}
+			numbers = append(numbers, Number(c.uint()))
+		}
+	}
+	return numbers, d.broken
+}
 
 var errDisk = errors.New("input/output error")

@@ -11,6 +11,8 @@ type account struct {
 	since      Time       // when the first of them was bound
 	waiting    []*session // ended ones that no session able to submit has followed yet
 	hasher     *Hasher
+	blind      Time                // until then no receipt proves anything: there may be attempts that the ledger does not know
+	several    map[*entry]struct{} // live records to several destinations that lack an id: a receipt of any destination may be theirs
 }
 
 // A session lives here from its bind until nothing live refers to it any more.
@@ -86,6 +88,8 @@ type entry struct {
 	displaced bool
 	volatile  bool // began without an intent (bypass): not in the store, and not to be put there
 	doubted   bool // counted in the in-doubt gauge
+	spent     bool // absorbs nothing: not indexed, and kept for receipts alone
+	listed    bool // in book.nameless
 
 	prev, next *entry // of the same key
 }

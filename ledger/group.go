@@ -161,7 +161,7 @@ func (e *entry) partSituation(c *Claim, now Time) Situation {
 	}
 	p := &e.account.policy
 	for _, o := range g.parts {
-		if o == e || o.closed || (o.older || e.older) && g.repeats(now) {
+		if o == e || o.closed || o.spent || (o.older || e.older) && g.repeats(now) {
 			continue // it is lost for g alone
 		}
 		s := o.situation()
@@ -269,7 +269,7 @@ func (b *book) missed(c *Claim) {
 // needed tells whether e, a part at rest, is kept for the others of its message: who lost the answer of one sends them all again.
 // open tells it of another part.
 func (g *group) needed(e *entry, open func(*entry) bool) bool {
-	return g != nil && (!g.over && !g.full() || slices.ContainsFunc(g.parts, func(o *entry) bool { return o != e && !o.closed && open(o) }))
+	return g != nil && (!g.over && !g.full() || slices.ContainsFunc(g.parts, func(o *entry) bool { return o != e && !o.closed && !o.spent && open(o) }))
 }
 
 // open tells that e is unanswered, or may absorb.
@@ -285,6 +285,6 @@ func (b *book) settleGroup(g *group) {
 		return
 	}
 	for _, e := range g.parts {
-		b.close(e)
+		b.letGo(e)
 	}
 }

@@ -24,6 +24,7 @@ type image struct {
 	Sessions map[SessionID]*sessionState
 	Legs     map[LegID]Time // ended ones
 	Voided   map[[16]byte]Time
+	Blind    map[string]Time // accounts
 }
 
 func newImage() *image {
@@ -33,6 +34,7 @@ func newImage() *image {
 		Sessions: map[SessionID]*sessionState{},
 		Legs:     map[LegID]Time{},
 		Voided:   map[[16]byte]Time{},
+		Blind:    map[string]Time{},
 	}
 }
 
@@ -73,6 +75,9 @@ func (m *image) apply(j *journal) {
 	for _, v := range j.Voided {
 		m.Voided[v.Value] = v.Until
 	}
+	for _, a := range j.Blind {
+		m.Blind[a.Account] = a.Until
+	}
 }
 
 // recent keeps the list in order. A record can stand in it twice: it was let go of, answered again, and let go of again.
@@ -110,7 +115,7 @@ func (m *image) end(e sessionEnded) {
 	}
 }
 
-// prune forgets ended sessions and legs that nothing live refers to, and values whose time is over.
+// prune forgets ended sessions and legs that nothing live refers to, and values and accounts whose time is over.
 func (m *image) prune(sessions map[SessionID]bool, legs map[LegID]bool, now Time) {
 	for id, s := range m.Sessions {
 		if s.Ended != 0 && !sessions[id] {
@@ -125,6 +130,11 @@ func (m *image) prune(sessions map[SessionID]bool, legs map[LegID]bool, now Time
 	for v, until := range m.Voided {
 		if until < now {
 			delete(m.Voided, v)
+		}
+	}
+	for name, until := range m.Blind {
+		if until < now {
+			delete(m.Blind, name)
 		}
 	}
 }
@@ -155,7 +165,11 @@ func appendImage(dst []byte, m *image) []byte {
 	for v, until := range m.Voided {
 		voided = append(voided, voidedValue{v, until})
 	}
-	return appendVoided(dst, voided)
+	blind := make([]blindAccount, 0, len(m.Blind))
+	for name, until := range m.Blind {
+		blind = append(blind, blindAccount{name, until})
+	}
+	return appendBlind(appendVoided(dst, voided), blind)
 }
 
 func decodeImage(b []byte) (*image, error) {
@@ -177,6 +191,9 @@ func decodeImage(b []byte) (*image, error) {
 	}
 	for _, v := range d.voided() {
 		m.Voided[v.Value] = v.Until
+	}
+	for _, a := range d.blind() {
+		m.Blind[a.Account] = a.Until
 	}
 	if d.bad || len(d.b) > 0 {
 		return nil, fmt.Errorf("checkpoint of %d bytes: %w", len(b), errCorrupt)

@@ -21,6 +21,7 @@ type journal struct {
 	Ended     []sessionEnded
 	LegsEnded []legEnded
 	Voided    []voidedValue
+	Blind     []blindAccount
 }
 
 // A liveRecord points to a record and says where its newest text lies.
@@ -30,6 +31,7 @@ type liveRecord struct {
 	ID       [16]byte
 	At       Time // answered (Closed), or answer lost (Live; 0: not lost)
 	Unread   bool // the answer was never written: the submission counts as unanswered
+	Spent    bool // it absorbs nothing: it is kept for receipts alone
 }
 
 type sessionState struct {
@@ -57,12 +59,18 @@ type voidedValue struct {
 	Until Time
 }
 
-func (j *journal) empty() bool {
-	return j.Opened == 0 && len(j.Closed) == 0 && len(j.Live) == 0 && len(j.Sessions) == 0 && len(j.Ended) == 0 &&
-		len(j.LegsEnded) == 0 && len(j.Voided) == 0
+// A blindAccount has attempts that the ledger may not know: no receipt proves anything until then.
+type blindAccount struct {
+	Account string
+	Until   Time
 }
 
-const journalVersion = 1
+func (j *journal) empty() bool {
+	return j.Opened == 0 && len(j.Closed) == 0 && len(j.Live) == 0 && len(j.Sessions) == 0 && len(j.Ended) == 0 &&
+		len(j.LegsEnded) == 0 && len(j.Voided) == 0 && len(j.Blind) == 0
+}
+
+const journalVersion = 2
 
 func appendJournal(dst []byte, j *journal) []byte {
 	dst = append(dst, journalVersion)
@@ -83,7 +91,7 @@ func appendJournal(dst []byte, j *journal) []byte {
 		dst = appendTime(dst, s.At)
 	}
 	dst = appendLegs(dst, j.LegsEnded)
-	return appendVoided(dst, j.Voided)
+	return appendBlind(appendVoided(dst, j.Voided), j.Blind)
 }
 
 func appendLive(dst []byte, list []liveRecord) []byte {
@@ -91,7 +99,7 @@ func appendLive(dst []byte, list []liveRecord) []byte {
 	for i := range list {
 		l := &list[i]
 		dst = binary.AppendUvarint(dst, uint64(l.Number))
-		dst = append(dst, bit(l.Accepted)|bit(l.Unread)<<1)
+		dst = append(dst, bit(l.Accepted)|bit(l.Unread)<<1|bit(l.Spent)<<2)
 		if l.Accepted {
 			dst = append(dst, l.ID[:]...)
 		}
@@ -128,6 +136,14 @@ func appendVoided(dst []byte, list []voidedValue) []byte {
 	return dst
 }
 
+func appendBlind(dst []byte, list []blindAccount) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(list)))
+	for i := range list {
+		dst = appendTime(appendBytes(dst, []byte(list[i].Account)), list[i].Until)
+	}
+	return dst
+}
+
 func decodeJournal(b []byte) (*journal, error) {
 	d := decoder{b: b}
 	if v := d.byte(); v != journalVersion {
@@ -141,7 +157,7 @@ func decodeJournal(b []byte) (*journal, error) {
 	for n := d.count(); n > 0; n-- {
 		j.Ended = append(j.Ended, sessionEnded{SessionID(d.uint()), d.time()})
 	}
-	j.LegsEnded, j.Voided = d.legs(), d.voided()
+	j.LegsEnded, j.Voided, j.Blind = d.legs(), d.voided(), d.blind()
 	if d.bad || len(d.b) > 0 {
 		return nil, fmt.Errorf("journal of %d bytes: %w", len(b), errCorrupt)
 	}
@@ -151,8 +167,8 @@ func decodeJournal(b []byte) (*journal, error) {
 func (d *decoder) live() (list []liveRecord) {
 	for n := d.count(); n > 0; n-- {
 		l := liveRecord{Number: Number(d.uint())}
-		flags := d.below(4)
-		l.Accepted, l.Unread = flags&1 != 0, flags&2 != 0
+		flags := d.below(8)
+		l.Accepted, l.Unread, l.Spent = flags&1 != 0, flags&2 != 0, flags&4 != 0
 		if l.Accepted {
 			l.ID = [16]byte(d.fixed(16))
 		}
@@ -179,6 +195,13 @@ func (d *decoder) legs() (list []legEnded) {
 func (d *decoder) voided() (list []voidedValue) {
 	for n := d.count(); n > 0; n-- {
 		list = append(list, voidedValue{[16]byte(d.fixed(16)), d.time()})
+	}
+	return list
+}
+
+func (d *decoder) blind() (list []blindAccount) {
+	for n := d.count(); n > 0; n-- {
+		list = append(list, blindAccount{string(d.bytes()), d.time()})
 	}
 	return list
 }

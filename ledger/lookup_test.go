@@ -78,7 +78,7 @@ func TestAReceiptWaitsNoLongerThanItMay(t *testing.T) {
 			t.Errorf("%s is told as %v, want unknown, once", id, got)
 		}
 	}
-	if n := r.l.book.parkedCount; n != 0 {
+	if n := r.l.book.parked; n != 0 {
 		t.Errorf("%d parked", n)
 	}
 }

@@ -44,7 +44,7 @@ type event struct {
 	found    func(Found)
 	over     func()
 	lookup   *lookup
-	record   *Record
+	reading  reading
 	err      error
 }
 

@@ -137,6 +137,13 @@ func (r *Record) nameless() (n int) {
 	return n
 }
 
+// untell takes back that the ESME was told an id: its answer was never written.
+func (r *Record) untell() {
+	for i := range r.Attempts {
+		r.Attempts[i].Told = false
+	}
+}
+
 // attempt finds an attempt of r by its number.
 func (r *Record) attempt(n Number) *Attempt {
 	for i := range r.Attempts {

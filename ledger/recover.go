@@ -14,6 +14,9 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 	for v, until := range m.Voided {
 		b.voided[v] = until
 	}
+	for name, until := range m.Blind {
+		b.account(name).blind = until
+	}
 	sessions := b.restoreSessions(m)
 	ended := map[LegID]bool{}
 	// wake makes a record live again. Where its last answer is so recent that it may not have been read, it is lost.
@@ -39,16 +42,21 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 		switch {
 		case l.Unread:
 			e.Standing.Answered = 0
+			e.untell()
 		case l.At != 0:
 			e.Standing.Lost = l.At
 		case m.mayBeUnread(&e.Record):
-			e.Standing.Lost, l.At = m.At, m.At
+			e.Standing.Lost, l.At, l.Spent = m.At, m.At, false
 			b.batch.markLive(l)
 		}
 		if e.session = sessions[e.Standing.Session]; e.session == nil {
 			e.session = &session{id: e.Standing.Session, account: e.account, ended: m.At}
 		}
-		b.enter(e)
+		if l.Spent {
+			b.shelve(e)
+		} else {
+			b.enter(e)
+		}
 		for i := range e.Attempts {
 			if a := &e.Attempts[i]; len(a.ID) > 0 && !e.displaced {
 				b.ids[a.key] = e

@@ -13,7 +13,7 @@ func (b *book) awakenGroup(e *entry) {
 		return
 	}
 	for _, o := range slices.Clone(g.parts) {
-		if o == e || !o.closed || o.Key.Explicit {
+		if o == e || !o.closed && !o.spent || o.Key.Explicit {
 			continue
 		}
 		o = b.current(o)

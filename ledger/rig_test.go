@@ -120,8 +120,7 @@ func (r *rig) run() {
 		}
 		l.take(r.now)
 		for _, q := range r.reads() {
-			record, err := r.disk.message(q.key)
-			l.queue.add(event{kind: looked, lookup: q, record: record, err: err})
+			l.queue.add(event{kind: looked, lookup: q, reading: q.ask(r.disk)})
 		}
 		if r.now >= l.book.due {
 			l.book.due = l.book.tick(r.now)
@@ -220,7 +219,7 @@ func (r *rig) checkImage() {
 func sameImage(a, b *image) bool {
 	same := func(a, b *sessionState) bool { return *a == *b }
 	return a.Seq == b.Seq && a.At == b.At && a.Next == b.Next && maps.Equal(a.Live, b.Live) && slices.Equal(a.Recent, b.Recent) &&
-		maps.EqualFunc(a.Sessions, b.Sessions, same) && maps.Equal(a.Legs, b.Legs) && maps.Equal(a.Voided, b.Voided)
+		maps.EqualFunc(a.Sessions, b.Sessions, same) && maps.Equal(a.Legs, b.Legs) && maps.Equal(a.Voided, b.Voided) && maps.Equal(a.Blind, b.Blind)
 }
 
 // wait lets d pass; each thing that falls due in it is done at its time.

@@ -92,12 +92,9 @@ func (l *Ledger) handle(e *event, now Time) {
 	case undelivered:
 		b.reopen(e.ticket, now, true)
 	case look:
-		q := &lookup{account: b.account(e.name), receipt: e.receipt, found: e.found}
-		if b.look(q, e.wait, now) {
-			l.reads.add(q)
-		}
+		b.look(b.lookup(b.account(e.name), e.receipt, e.wait, e.found, now), now)
 	case looked:
-		b.looked(e.lookup, e.record, e.err)
+		b.looked(e.lookup, e.reading, now)
 	case finished:
 		b.finish(b.account(e.name), e.id, e.final, now)
 	case space:
@@ -309,12 +306,11 @@ func (l *Ledger) commit() {
 	}
 }
 
-// read asks the store for message ids that are not in memory.
+// read asks the store for what look-ups want to know.
 func (l *Ledger) read() {
 	for list := l.reads.take(); list != nil; list = l.reads.take() {
 		for _, q := range list {
-			r, err := l.store.message(q.key)
-			l.queue.add(event{kind: looked, lookup: q, record: r, err: err})
+			l.queue.add(event{kind: looked, lookup: q, reading: q.ask(l.store)})
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (b *book) leave(e *entry) {
 
 // home says where the newest text of e lies in the store.
 func (e *entry) home() liveRecord {
-	l := liveRecord{Number: e.Number}
+	l := liveRecord{Number: e.Number, Spent: e.spent}
 	if e.displaced {
 		return l
 	}
@@ -60,8 +60,7 @@ func (b *book) save(e *entry) {
 		return
 	}
 	value := appendRecord(make([]byte, 0, 192), &e.Record)
-	p := &e.account.policy
-	ttl := int64((max(b.retention, p.Window, p.ContentLimit) + ttlSlack).Seconds())
+	ttl := b.ttl(&e.account.policy)
 	named := false
 	for i := range e.Attempts {
 		if a := &e.Attempts[i]; len(a.ID) > 0 && !e.displaced {
@@ -74,7 +73,7 @@ func (b *book) save(e *entry) {
 	if !named {
 		b.batch.put(recordKey(e.Number), value, ttl)
 	}
-	if e.Key.Explicit && e.State() != InFlight {
+	if e.Key.Explicit && e.State() != InFlight && !e.spent {
 		b.batch.put(explicitKey(e.Key.Hash), value, ttl)
 	}
 	if e.batch != b.batch.serial {
@@ -82,6 +81,11 @@ func (b *book) save(e *entry) {
 		e.pending++
 		b.batch.touched = append(b.batch.touched, e)
 	}
+}
+
+// ttl is how long a record is kept in the store, in seconds.
+func (b *book) ttl(p *Policy) int64 {
+	return int64((max(b.retention, p.Window, p.ContentLimit) + ttlSlack).Seconds())
 }
 
 // displace moves the live record that has the place under a message id, where the SMSC has given the id once more.
@@ -106,7 +110,7 @@ func (b *book) rest(e *entry) {
 		e.settleStands()
 	}
 	if state == InDoubt {
-		if !e.indexed {
+		if !e.indexed && !e.spent {
 			b.close(e) // it began beyond maxLive: nothing finds it
 		}
 		return // what is lost with a leg is told by the leg's end
@@ -116,7 +120,7 @@ func (b *book) rest(e *entry) {
 		b.keep(e)
 		return
 	}
-	b.close(e)
+	b.letGo(e)
 	b.settleGroup(e.group)
 }
 
@@ -126,6 +130,7 @@ func (b *book) close(e *entry) {
 		return
 	}
 	e.closed = true
+	b.unshelve(e)
 	b.recount(e)
 	if e.volatile {
 		delete(b.unsaved, e)
@@ -159,6 +164,7 @@ func (b *book) release(e *entry) {
 // revive makes e live again: it was found in the store, or let go of a moment ago.
 func (b *book) revive(e *entry) {
 	e.closed, e.released = false, false
+	b.unshelve(e)
 	if !e.indexed {
 		b.enter(e)
 	}
@@ -174,6 +180,7 @@ func (b *book) revive(e *entry) {
 		}
 		b.ids[a.key] = e
 	}
+	b.recount(e)
 	b.keep(e)
 }
 
@@ -184,8 +191,9 @@ func (b *book) keep(e *entry) {
 	}
 }
 
-// recount keeps the gauge of records in doubt.
+// recount keeps the gauge of records in doubt, and the lists of those that a receipt may belong to.
 func (b *book) recount(e *entry) {
+	b.list(e)
 	doubted := !e.closed && e.State() == InDoubt
 	if doubted == e.doubted {
 		return
@@ -247,6 +255,12 @@ func (b *book) references(now Time) (map[SessionID]bool, map[LegID]bool, Time) {
 			for i := range e.Attempts {
 				legs[e.Attempts[i].Leg] = true
 			}
+		}
+	}
+	for e := range b.spent {
+		sessions[e.Standing.Session] = true
+		for i := range e.Attempts {
+			legs[e.Attempts[i].Leg] = true
 		}
 	}
 	return sessions, legs, now

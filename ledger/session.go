@@ -20,6 +20,7 @@ func (b *book) openSession(id SessionID, name string, canSubmit bool, now Time) 
 			w.again = now
 		}
 		a.waiting = nil
+		b.hurry(a, now)
 	}
 	b.batch.Sessions = append(b.batch.Sessions, sessionState{ID: id, Account: name, CanSubmit: canSubmit, At: now})
 }
@@ -98,6 +99,7 @@ func (b *book) reopen(t *Ticket, now Time, unread bool) {
 	}
 	if unread {
 		e.Standing.Answered = 0
+		e.untell()
 	} else {
 		e.Standing.Lost = now
 	}

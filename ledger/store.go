@@ -35,6 +35,8 @@ type store struct {
 //	r + spread(number)   record, while it has no message id
 //	m + hash(id)         record, by SMSC message id
 //	k + hash(key)        record, by explicit key, once it is not in flight
+//	u + hash(reference) + spread(number)
+//	                     record, by destination and user_message_reference
 //	j + spread(seq)      journal
 //	c + spread(chunk)    a piece of a checkpoint
 //	h                    head: which checkpoint is valid
@@ -44,6 +46,11 @@ func journalKey(seq uint64) []byte  { return spreadKey('j', seq) }
 func chunkKey(n uint64) []byte      { return spreadKey('c', n) }
 func messageKey(id [16]byte) []byte { return append([]byte{'m'}, id[:]...) }
 func explicitKey(h [16]byte) []byte { return append([]byte{'k'}, h[:]...) }
+
+// referenceKey lists record n among those that carried a reference.
+func referenceKey(reference [16]byte, n Number) []byte {
+	return append(append([]byte{'u'}, reference[:]...), spreadKey(0, uint64(n))[1:]...)
+}
 
 var (
 	headKey    = []byte("h")
@@ -197,6 +204,30 @@ func (s *store) read(key []byte) (*Record, error) {
 func (s *store) explicit(hash [16]byte) (*Record, error) { return s.read(explicitKey(hash)) }
 func (s *store) message(id [16]byte) (*Record, error)    { return s.read(messageKey(id)) }
 func (s *store) record(n Number) (*Record, error)        { return s.read(recordKey(n)) }
+
+// carried gives the numbers of the records that carried a reference: two at most, since two prove nothing.
+func (s *store) carried(reference [16]byte) (numbers []Number, err error) {
+	txn := s.db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	prefix := append([]byte{'u'}, reference[:]...)
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix})
+	defer it.Close()
+	for it.Rewind(); it.Valid() && len(numbers) < 2; it.Next() {
+		err := it.Item().Value(func(v []byte) error {
+			d := decoder{b: v}
+			n := Number(d.uint())
+			if d.bad {
+				return fmt.Errorf("reference of %d bytes: %w", len(v), errCorrupt)
+			}
+			numbers = append(numbers, n)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
+}
 
 // set writes single values that must be on disk at once, at the open.
 func (s *store) set(version uint64, pairs ...[]byte) error {

@@ -106,9 +106,10 @@ func (b *book) sweep(now Time) {
 			if e.State() != InDoubt && e.doubtful() {
 				b.save(e) // in the store such an attempt is in flight, where a restart put it in doubt
 			}
-			b.close(e)
+			b.retire(e)
 		}
 	}
+	b.sweepSpent(now)
 	for v, until := range b.voided {
 		if until < now {
 			delete(b.voided, v)
@@ -122,7 +123,7 @@ func (e *entry) absorbs(now Time) bool {
 	switch {
 	case e.flights > 0 || len(e.waiting) > 0:
 		return true
-	case e.State() == InDoubt && now < e.Claimed.Add(p.Window):
+	case (e.State() == InDoubt || e.Key.Explicit && e.nameless() > 0) && now < e.Claimed.Add(p.Window):
 		return true
 	case e.Key.Explicit:
 		return false

@@ -34,6 +34,7 @@ func (b *book) give(c *Claim, r *Response, v Verdict, now Time) {
 	}
 	e.drop(c)
 	b.reply(c, a)
+	b.told(e, now)
 }
 
 // reply says the answer after the next commit. Until then the claim stays with its session, whose end would take the answer back.
