@@ -301,6 +301,7 @@ func TestALegThatEndsLeavesWhatAReceiptSettledSettled(t *testing.T) {
 	r.at(125)
 	r.ask(m.receipt("77"), 0).isKnownAs("77")
 	s.endBoth()
+	r.isInDoubt(0)
 	r.kill(0)
 	r.isInDoubt(0)
 	r.bind("acme").submit("A").isAnswered("77", Replay)

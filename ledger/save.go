@@ -257,11 +257,5 @@ func (b *book) references(now Time) (map[SessionID]bool, map[LegID]bool, Time) {
 			}
 		}
 	}
-	for e := range b.spent {
-		sessions[e.Standing.Session] = true
-		for i := range e.Attempts {
-			legs[e.Attempts[i].Leg] = true
-		}
-	}
 	return sessions, legs, now
 }
