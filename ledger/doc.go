@@ -20,7 +20,7 @@
 //	run     owns the book, which is all that is live, and everything else that is not marked otherwise. It takes events, decides,
 //	        and fills the open batch. It calls the proxy back.
 //	commit  is the only writer of the store. It commits one sealed batch at a time, while run fills the next.
-//	read    asks the store for message ids that are not in memory, for receipts.
+//	read    asks the store for message ids that are not in memory, and who carried a reference, for receipts.
 //	watch   looks at the free space once a second.
 //
 // No method of Ledger waits for any of them but Close: each puts an event into the queue, and the order of one
@@ -77,6 +77,34 @@
 // A request id is one for all parts: what repeats a record carries the reference of that record, and a part without one that of the
 // other parts with the id, as far as these are live.
 //
+// # The route of a receipt
+//
+//	Lookup         the proxy's reader puts the receipt into the queue
+//	look           its message id is in memory: known. Else read asks the store, and while submissions to its destination are
+//	               outstanding it is parked: an answer may tell its id (arrived)
+//	looked         the store knows the id: known. Else, once it has waited, conclude
+//	conclude       it proves that something in doubt was accepted (proven: by reference or by elimination; prove settles it, which
+//	               answers who waits), or nothing
+//	known          the ESME has been told the message's id: report. Else the receipt is parked until the answer that tells it is
+//	               given (told), so that the ESME hears that first
+//	report         an observation goes into the open batch
+//	written        Lookup's found tells the proxy
+//
+// # Evidence
+//
+// A receipt with an unknown id proves something only if every attempt is known that it could belong to: what it is taken for
+// would swallow the client's repeat. By reference: it echoes a user_message_reference that one record alone carried. By
+// elimination: one attempt alone to its destination has no known id, and that one's record is in doubt, has the receipt's source,
+// wanted a receipt, and does not begin otherwise. An attempt without a known id is one that is in flight, or nameless: in doubt,
+// whatever became of its record meanwhile, or settled by an operator who knew no id. So a record with a nameless attempt stays live
+// until no receipt of it can come any more (Options.Retention), though nothing can repeat it: it is spent. And before elimination
+// decides, the store is asked for the id in other forms, since an SMSC may write ids in receipts otherwise than in answers.
+//
+// Where an attempt may be missing the account is blind: for Options.Retention no receipt of it proves anything. That is so once a
+// submission was forwarded without an intent (bypass, and mode observe, while the ledger cannot commit) or beyond maxLive, or was
+// accepted without an id. While one to several destinations has no known id, elimination rests, since nobody knows whose receipts
+// are its. What was sent before the ledger was made, or past it, is not known: elimination presumes that a ledger sees all.
+//
 // # The store
 //
 // Badger, in managed mode: the sequence number of a batch is the version of all that it writes, and reads see the
@@ -87,6 +115,10 @@
 //	m ‖ hash(message id)    record, from its first acceptance on: one copy for each id that an attempt got. Where the SMSC gives an id
 //	                        once more, the later message has the place, and the earlier one, if it is live, goes back to r
 //	k ‖ hash(request id)    record, as soon as no attempt of it is in flight
+//	u ‖ hash(destination and reference) ‖ spread(number)
+//	                        number of a record, for each user_message_reference that an attempt of it carried, from its intent on
+//	o ‖ hash(message id) ‖ time
+//	                        observation: a receipt that came for a known message; written blindly, for Explain
 //	j ‖ spread(sequence)    journal of a batch
 //	c ‖ spread(n)           a piece of a checkpoint
 //	h                       head: the pieces of the valid checkpoint, and the journal that it stands for
