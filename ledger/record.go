@@ -28,7 +28,7 @@ const (
 	ByLate                 // the same, after response_timeout
 	ByLegEnd               // its SMSC leg ended
 	ByDeadline             // overdue for in_doubt_deadline though the leg lives
-	ByUnsent               // it was still in our own queue
+	ByUnsent               // it was still in our own queue, or the kernel's
 	ByCommit               // its intent could not be committed
 	ByRestart              // the process ended before
 	ByReference            // a receipt that echoes its user_message_reference

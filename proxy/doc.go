@@ -67,6 +67,11 @@
 // most 2 s), and the socket is closed when its own has come (at most 2 s): with input unread a close would reset the
 // connection and destroy answers on their way.
 //
+// When an SMSC leg has ended, what lies in our own buffers was never sent, nor was a submission of which any octet still lay
+// in the kernel's when the connection died (tcpNeverSent): the SMSC cannot have read it. All else without answer is in doubt,
+// under TLS all that the kernel was given: it counts ciphertext. So it is where a leg was given up that is not dead, for its
+// kernel may go on sending.
+//
 // An answer counts as acknowledged when the peer's TCP has acknowledged its last octet, or under TLS the last of its
 // record. Where the platform cannot tell (tcpinfo_other.go) all that was written counts: to believe an answer lost
 // that was read would swallow a message of the client, and that is worse than a duplicate.

@@ -239,7 +239,8 @@ func (s *session) leaveSMSC() {
 	}
 }
 
-// closeSMSC closes the SMSC leg and tells the ledger which attempts never left, and that the others are in doubt.
+// closeSMSC closes the SMSC leg and tells the ledger which attempts never left, for they lie in our own buffers or still
+// in the kernel's, and that the others are in doubt.
 func (s *session) closeSMSC() {
 	l := s.smsc
 	s.mu.Lock()
@@ -252,17 +253,24 @@ func (s *session) closeSMSC() {
 	}
 	<-l.writeDone
 	<-l.readDone
+	tail := l.socket.neverSent() // a closed one cannot be asked
 	_ = l.Close()
 	s.mu.Lock()
 	leg := s.leg
-	never := append(l.batch.marks, l.out.marks...)
+	var never []ledger.Number
+	if tail > 0 {
+		never = l.requests.neverSent(l.sent() - min(tail, l.sent()))
+	}
+	for _, m := range append(l.batch.marks, l.out.marks...) {
+		never = append(never, m.attempt)
+	}
 	l.batch, l.out = outbox{}, outbox{}
 	s.mu.Unlock()
 	if leg == 0 {
 		return
 	}
-	for _, m := range never {
-		s.p.o.Ledger.Unsent(m.attempt, false)
+	for _, n := range never {
+		s.p.o.Ledger.Unsent(n, false)
 	}
 	s.p.o.Ledger.CloseLeg(leg)
 	s.log.Debug("smsc leg closed", zap.Stringer("leg", leg), zap.Int("never_sent", len(never)))

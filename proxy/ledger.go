@@ -35,7 +35,7 @@ type Ledger interface {
 
 	// Claim asks what is to happen to a submission; its Waiter hears.
 	Claim(c *ledger.Claim)
-	// Unsent says that attempt n was never handed to the socket. again: its verdict had become too old; decide anew.
+	// Unsent says that attempt n was never on the wire as a whole. again: its verdict had become too old; decide anew.
 	Unsent(n ledger.Number, again bool)
 	// Settle says what the SMSC answered.
 	Settle(n ledger.Number, r ledger.Response)

@@ -15,6 +15,7 @@ type socket struct {
 	known    bool      // the platform tells what the peer acknowledged
 	record   int       // most octets in one write
 	armed    time.Time // the write deadline that stands; guarded by the session's mutex
+	halved   bool      // our end was asked for; the watcher's
 }
 
 const (
@@ -66,6 +67,7 @@ func (s *socket) acked() (octets uint64, roundTrip time.Duration) {
 // closeWrite ends our direction, under TLS with close_notify, and leaves the other open.
 func (s *socket) closeWrite() error {
 	var errs error
+	s.halved = true
 	for _, c := range []net.Conn{s.Conn, rawOf(s.wire.Conn)} {
 		if half, ok := c.(interface{ CloseWrite() error }); ok {
 			errs = errors.Join(errs, half.CloseWrite())
@@ -93,6 +95,24 @@ func acknowledged(c net.Conn) (octets uint64, roundTrip time.Duration, known boo
 		return tcpAcknowledged(c)
 	}
 	return 0, 0, false
+}
+
+// neverSent is how many of the last octets that the kernel was given have never been on the wire, and never will be: the
+// connection is dead, and not closed yet. 0 where that is not known. Under TLS it would be a count of ciphertext.
+func (s *socket) neverSent() (octets uint64) {
+	if s.record == tlsWrite {
+		return 0
+	}
+	switch c := rawOf(s.wire.Conn).(type) {
+	case interface{ NeverSent() uint64 }:
+		octets = c.NeverSent()
+	case *net.TCPConn:
+		octets = tcpNeverSent(c)
+	}
+	if s.halved && octets > 0 {
+		octets-- // our FIN, or one too few, which only makes a message doubtful
+	}
+	return octets
 }
 
 // peerEnded says whether the kernel, or a test's network, knows already that the peer has hung up, though its end may

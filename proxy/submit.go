@@ -25,6 +25,7 @@ type claim struct {
 	attempt    ledger.Number // in flight on the SMSC leg
 	discharged bool          // no longer counted in session.open: answered, or overdue
 	settled    bool          // the SMSC's answer is with the ledger
+	end        uint64        // of its frame among the octets that the SMSC leg's kernel was given; 0: not there yet
 	// On the proxy's clock; 0: not yet.
 	arrived, sent, responded time.Duration
 
@@ -125,7 +126,7 @@ func (c *claim) Forward(n ledger.Number, until ledger.Time) (sequence uint32, ok
 	if c.Part.Reference != c.reference && c.frame.SetReference(c.Part.Reference) {
 		c.reference = c.Part.Reference // now a handset can put it together with the parts that the SMSC has
 	}
-	c.attempt, c.sent = n, 0
+	c.attempt, c.sent, c.end = n, 0, 0
 	r := request{kind: submission, at: s.now(), peer: c.Sequence, claim: c, command: indexOf(c.frame.Command())}
 	seq := s.smsc.requests.add(r)
 	s.smsc.out.addMarked(c.frame, seq, mark{claim: c, attempt: n, until: until, seq: seq})

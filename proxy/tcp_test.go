@@ -29,9 +29,15 @@ func loopback(t *testing.T) *net.TCPListener {
 // overTCP brings up a proxy and one session through it.
 func overTCP(t *testing.T, book Ledger, mode Mode) (esme, smsc *net.TCPConn, p *Proxy) {
 	t.Helper()
-	upstream, front := loopback(t), loopback(t)
-	p, err := New(Options{Upstream: []string{upstream.Addr().String()}, Ledger: book,
-		AccountOf: func(string) Account { return Account{Mode: mode, Settle: time.Minute} }})
+	return overTCPWith(t, Options{Ledger: book, AccountOf: func(string) Account { return Account{Mode: mode, Settle: time.Minute} }}, loopback(t), nil)
+}
+
+// overTCPWith is overTCP with an SMSC of its own, which may speak TLS.
+func overTCPWith(t *testing.T, o Options, upstream *net.TCPListener, secure func(net.Conn) net.Conn) (esme, smsc *net.TCPConn, p *Proxy) {
+	t.Helper()
+	front := loopback(t)
+	o.Upstream = []string{upstream.Addr().String()}
+	p, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +66,12 @@ func overTCP(t *testing.T, book Ledger, mode Mode) (esme, smsc *net.TCPConn, p *
 	for _, c := range []*net.TCPConn{esme, smsc} {
 		_ = c.SetDeadline(time.Now().Add(time.Minute))
 	}
-	bind := readFrame(t, smsc)
-	_, _ = smsc.Write(wire.New(wire.BindTransceiver|wire.Response, 0, bind.Sequence(), []byte{0}))
+	over := net.Conn(smsc)
+	if secure != nil {
+		over = secure(smsc)
+	}
+	bind := readFrame(t, over)
+	_, _ = over.Write(wire.New(wire.BindTransceiver|wire.Response, 0, bind.Sequence(), []byte{0}))
 	readFrame(t, esme)
 	return esme, smsc, p
 }

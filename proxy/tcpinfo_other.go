@@ -14,3 +14,6 @@ func tcpAcknowledged(*net.TCPConn) (octets uint64, roundTrip time.Duration, know
 
 // tcpEnded does not know.
 func tcpEnded(*net.TCPConn) bool { return false }
+
+// tcpNeverSent does not know of any.
+func tcpNeverSent(*net.TCPConn) uint64 { return 0 }

@@ -1,6 +1,10 @@
 package proxy
 
-import "time"
+import (
+	"time"
+
+	"smpponce/ledger"
+)
 
 // kind says what a request on a leg is to us.
 type kind uint8
@@ -147,4 +151,15 @@ func (w *window) oldest(count func(*request) bool) (at time.Duration, found bool
 		}
 	}
 	return at, found
+}
+
+// neverSent gives the submissions of which not every octet is among the first ones that the kernel was given: it had
+// the others and never put them on the wire. Those that it was not even given are not among them.
+func (w *window) neverSent(first uint64) (attempts []ledger.Number) {
+	for i := range w.slots {
+		if c := w.slots[i].claim; c != nil && c.end > first {
+			attempts = append(attempts, c.attempt)
+		}
+	}
+	return attempts
 }

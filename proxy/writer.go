@@ -120,6 +120,8 @@ func (s *session) wrote(l *leg, n int, err error) {
 	}
 	if l.side == esme {
 		s.trackAnswers(l, n, at, now)
+	} else {
+		l.placeSubmissions(n)
 	}
 	if err != nil {
 		l.batch.keepUnwritten(n)
@@ -130,5 +132,16 @@ func (s *session) wrote(l *leg, n int, err error) {
 		if reader.alive.stopped {
 			reader.room.Signal()
 		}
+	}
+}
+
+// placeSubmissions notes where the submissions end that were among the first n octets of the batch. Caller holds the session's mutex.
+func (l *leg) placeSubmissions(n int) {
+	total := l.sent()
+	for _, m := range l.batch.marks {
+		if m.end > n {
+			break
+		}
+		m.claim.end = total - uint64(n-m.end)
 	}
 }
