@@ -225,6 +225,12 @@ func (b *book) carry(c *Claim, e *entry, d *Decision, now Time) {
 	b.revive(e)
 	if d.Verdict == Retry || d.Verdict == Refuse {
 		b.decideGroup(c, e, d)
+		if g := c.group; g != nil && g.until == 0 { // the others are repeated too, though this one is sent back
+			g.loss, g.until = e.Loss, d.Absorbs
+			if g.loss == 0 {
+				g.loss = firstLoss(d.Rule, &e.Record, e.partSituation(c, now), &e.account.policy)
+			}
+		}
 		b.retry(c, e, d, now)
 		return
 	}

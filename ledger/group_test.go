@@ -584,6 +584,25 @@ func TestAReplayWaitsForTheRestOfItsMessageButNotLong(t *testing.T) {
 	r.hasGiven("7:1a,2b,3c")
 }
 
+func TestThePartsBesideOneThatIsSentBackAreRepeatedAllTheSame(t *testing.T) {
+	for _, order := range orders {
+		r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = RefuseInDoubt })
+		s := r.bind("acme")
+		m := s.long("abc", 7, order)
+		m[2].accept("2")
+		m[3].accept("3")
+		r.wait(5 * time.Second)
+		s.endLeg()
+		s.end(ByProxy, m[2].read(), m[3].read())
+		again := r.bind("acme").long("abc", 8, order)
+		again[1].isSentBack()
+		r.wait(2 * time.Second)
+		again[2].isAnswered("2", Replay)
+		again[3].isAnswered("3", Replay)
+		r.hasGiven("7:1a,2b,3c")
+	}
+}
+
 func TestPartsOfWhichTheOthersNeverComeAreLetGoOf(t *testing.T) {
 	r := newRig(t)
 	s := r.bind("acme")
