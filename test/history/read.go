@@ -247,7 +247,17 @@ func (v *view) story() (all []string) {
 			all = append(all, line)
 		}
 	}
-	return append(all, v.Log[digits(v.Destination)]...)
+	return append(short(all), short(v.Log[digits(v.Destination)])...)
+}
+
+// short leaves out the middle of what is too long to be read.
+func short(lines []string) []string {
+	const head, tail = 50, 15
+	if len(lines) <= head+tail {
+		return lines
+	}
+	left := fmt.Sprintf("… %d lines …", len(lines)-head-tail)
+	return slices.Concat(lines[:head], []string{left}, lines[len(lines)-tail:])
 }
 
 func sequence(e *Event) uint32 {

@@ -137,8 +137,8 @@ func (r *run) personas(address string) []persona {
 	pair := persona{account: "pair", address: r.relay(address, 2+c.IntN(6)), binds: append(tx(1+c.IntN(3)), wire.BindReceiver),
 		window: window(), receipts: true, comeBack: back(), leaves: 150, answersBadly: true}
 	crashing := persona{account: "crashing", address: address, binds: trx(1 + c.IntN(3)), window: window(), receipts: true, comeBack: back(),
-		crashes: 40, leaves: 150, answersBadly: c.IntN(2) == 0}
-	relayed := persona{account: "relayed", address: r.relay(address, 2+c.IntN(8)), binds: trx(1 + c.IntN(3)), window: window(), comeBack: back()}
+		crashes: 40, leaves: 150, renews: c.IntN(2) == 0, answersBadly: c.IntN(2) == 0}
+	relayed := persona{account: "relayed", renews: c.IntN(2) == 0, address: r.relay(address, 2+c.IntN(8)), binds: trx(1 + c.IntN(3)), window: window(), comeBack: back()}
 	tagged := persona{account: "tagged", address: address, binds: trx(1 + c.IntN(2)), window: window(), receipts: true, comeBack: back(), tagged: true,
 		forgets: true, crashes: 60}
 	if c.IntN(3) == 0 {
