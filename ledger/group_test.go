@@ -603,6 +603,32 @@ func TestThePartsBesideOneThatIsSentBackAreRepeatedAllTheSame(t *testing.T) {
 	}
 }
 
+func TestAPartThatWasRejectedAndCameAgainIsOfItsMessageAfterARestartToo(t *testing.T) {
+	for _, kills := range []string{"none", "before it comes again", "after", "both"} {
+		r := newRig(t)
+		s := r.bind("acme")
+		m := s.long("ab", 7, "12")
+		m[1].accept("1")
+		m[2].reject(0x58)
+		r.wait(time.Second)
+		if kills == "before it comes again" || kills == "both" {
+			r.kill(time.Second)
+			s = r.bind("acme")
+		}
+		s.long("ab", 7, "2")
+		r.wait(time.Second)
+		if kills == "after" || kills == "both" {
+			r.kill(time.Second)
+		} else {
+			s.endBoth()
+		}
+		again := r.bind("acme").long("ab", 8, "12")
+		r.hasGiven("7:1a,2b,2b")
+		r.wait(2 * time.Second)
+		again[1].isAnswered("1", Replay)
+	}
+}
+
 func TestPartsOfWhichTheOthersNeverComeAreLetGoOf(t *testing.T) {
 	r := newRig(t)
 	s := r.bind("acme")

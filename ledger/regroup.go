@@ -38,7 +38,8 @@ func (e *entry) replace(old *entry) {
 	old.group = nil
 }
 
-// regroup rebuilds the groups of live records after a restart, by the rule that began them: one reference, until a number comes again.
+// regroup rebuilds the groups of live records after a restart, by the rule that began them: one reference, until a number comes again that is
+// not expected again, as one is that was rejected.
 func (b *book) regroup(now Time) {
 	var parts []*entry
 	for _, e := range b.index {
@@ -55,7 +56,7 @@ func (b *book) regroup(now Time) {
 	var g *group
 	for _, e := range parts {
 		if g == nil || g.key.group != e.Part.Group || g.as != e.Part.Reference ||
-			slices.ContainsFunc(g.parts, func(o *entry) bool { return o.Part.Number == e.Part.Number }) {
+			slices.ContainsFunc(g.parts, func(o *entry) bool { return o.Part.Number == e.Part.Number && o.mayBeThere() }) {
 			b.listGroup(g)
 			g = &group{account: e.account, key: groupKey{group: e.Part.Group}, total: e.Part.Total, begun: true, as: e.Part.Reference, last: now}
 		}
@@ -73,7 +74,7 @@ func (b *book) listGroup(g *group) {
 	g.key.reference = g.parts[len(g.parts)-1].Standing.Reference
 	for _, e := range g.parts {
 		g.answered = max(g.answered, e.Standing.Answered)
-		if e.Standing.Reference == g.key.reference {
+		if e.Standing.Reference == g.key.reference && e.mayBeThere() {
 			g.came[e.Part.Number>>6] |= 1 << (e.Part.Number & 63)
 			if g.until == 0 {
 				g.loss, g.until = e.Loss, e.Until
