@@ -107,13 +107,14 @@ func (a *application) newReference(form int) int {
 	return a.reference & 0xFFFF
 }
 
-// again enters what was sent and never answered: the piece, or with renews the whole job under a new reference.
+// again enters what was sent and never answered: the piece, or with renews the whole job under a new reference. A part that was sent alone, after
+// it had been refused, is repeated alone: if the proxy never saw it, to it nothing of the message is lost.
 func (a *application) again(f *flight, due time.Time) {
 	j := f.job
 	if f.round != j.round || j.done[f.piece] {
 		return
 	}
-	if !a.renews || j.total == 1 {
+	if !a.renews || f.alone {
 		a.enter(due, j, []int{f.piece})
 		return
 	}

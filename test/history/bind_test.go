@@ -38,6 +38,7 @@ type flight struct {
 	sequence uint32
 	at       time.Time
 	fresh    bool // it was never sent before
+	alone    bool // without the other pieces of its job
 }
 
 // member keeps one place of the pool bound until the end of the run.
@@ -171,7 +172,7 @@ func (b *bind) due() (all []*flight) {
 		heap.Pop(&b.queue)
 		for _, piece := range e.pieces {
 			b.sequence++
-			f := &flight{e.job, piece, e.job.round, b.sequence, now, !e.job.sent[piece]}
+			f := &flight{e.job, piece, e.job.round, b.sequence, now, !e.job.sent[piece], len(e.pieces) < e.job.total || e.job.total == 1}
 			e.job.sent[piece] = true
 			b.flying[f.sequence] = f
 			b.order = append(b.order, f)
