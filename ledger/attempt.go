@@ -146,8 +146,8 @@ func (b *book) settle(n Number, r *Response, now Time) {
 		return // answered before, or its leg has ended
 	}
 	e, a := f.e, f.e.attempt(n)
-	if a.State != InFlight && a.State != InDoubt {
-		b.confirm(f, r, now)
+	if a.State == Accepted || a.State == Undelivered {
+		b.confirm(f, a, r, now)
 		return
 	}
 	doubted := e.State() == InDoubt

@@ -19,7 +19,7 @@ type put struct {
 	ttl   int64
 }
 
-// An effect is something said to the proxy after the commit. Exactly one of forward, answer, lookup and over is set.
+// An effect is something said to the proxy after the commit. Exactly one of forward, answer, lookup, over and resolved is set.
 type effect struct {
 	claim   *Claim
 	forward Number  // hand the attempt over
@@ -27,6 +27,8 @@ type effect struct {
 	lookup  *lookup // tell what was found
 	found   Found
 	over    func() // tell that a closed session's last submission has been handed over
+	// resolved tells an operator whether the disk holds the word.
+	resolved func(error)
 }
 
 // empty: nothing to write. idle: nothing to say either.

@@ -125,11 +125,15 @@ func acceptance(id []byte, several bool) *Response {
 	return r
 }
 
-// confirm takes the SMSC's answer to what was settled without it. Only who still waits for this very answer needs it.
-func (b *book) confirm(f *flight, r *Response, now Time) {
+// confirm takes the SMSC's answer to what was found to be accepted without it. It may tell an id that nobody knew, and somebody may wait
+// for this very answer.
+func (b *book) confirm(f *flight, a *Attempt, r *Response, now Time) {
 	e, c := f.e, f.claim
 	b.m.late.Inc()
 	b.land(f)
+	if len(a.ID) == 0 && r.accepted() {
+		a.ID, a.key = r.MessageID, e.account.hasher.messageID(r.MessageID)
+	}
 	if c != nil {
 		b.give(c, r, Forward, now)
 	}

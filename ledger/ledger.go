@@ -23,7 +23,7 @@ const (
 	SyncNone                    // nothing: for a volume that dies with the machine anyway
 )
 
-// Options of a ledger. All but Bypass and MaxBytes must be set.
+// Options of a ledger. All but Bypass, MaxBytes and RequestTags must be set.
 type Options struct {
 	Path            string        // directory; made where it is missing
 	Upstream        string        // part of the scope of every key
@@ -35,6 +35,7 @@ type Options struct {
 	ResponseTimeout time.Duration // after this an attempt is overdue
 	Retention       time.Duration // how long outcomes are kept for receipts
 	PolicyOf        func(account string) Policy
+	RequestTags     func(account string) []uint16 // the TLVs that carry its request ids, for Explain; nil: none
 	Log             *zap.Logger
 	Metrics         prometheus.Registerer
 }

@@ -22,6 +22,7 @@ const (
 	looked
 	finished
 	space
+	called
 )
 
 // An event is one call of the ledger's interface, on its way to the goroutine that owns the book.
@@ -45,6 +46,7 @@ type event struct {
 	over     func()
 	lookup   *lookup
 	reading  reading
+	call     func(now Time)
 	err      error
 }
 

@@ -100,6 +100,8 @@ func (l *Ledger) handle(e *event, now Time) {
 	case space:
 		l.full = e.err
 		l.judge()
+	case called:
+		e.call(now)
 	}
 }
 
@@ -159,7 +161,7 @@ func (l *Ledger) written(b *batch, now Time) {
 	}
 	var wait, rest []effect
 	for _, e := range b.speak() {
-		if e.forward != 0 || e.over != nil { // a session is over after its forwards
+		if e.forward != 0 || e.over != nil || e.resolved != nil { // a session is over after its forwards
 			wait = append(wait, e)
 		} else {
 			rest = append(rest, e)
@@ -205,6 +207,8 @@ func (l *Ledger) fail(err error, now Time) {
 	for _, e := range append(l.committing.speak(), l.book.batch.speak()...) {
 		if f := l.book.flights[e.forward]; e.forward != 0 && (f == nil || l.book.refuses(f.e.account)) {
 			l.book.failIntent(e.forward, now)
+		} else if e.resolved != nil {
+			e.resolved(err)
 		} else {
 			l.book.tell(e)
 		}
@@ -248,6 +252,8 @@ func (l *Ledger) say(effects []effect, now Time) {
 			e.claim.Waiter.Answer(*e.answer)
 		case e.over != nil:
 			e.over()
+		case e.resolved != nil:
+			e.resolved(nil)
 		default:
 			e.lookup.found(e.found)
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,7 @@ type store struct {
 //	k + hash(key)        record, by explicit key, once it is not in flight
 //	u + hash(reference) + spread(number)
 //	                     record, by destination and user_message_reference
+//	o + hash(id) + time  observation
 //	j + spread(seq)      journal
 //	c + spread(chunk)    a piece of a checkpoint
 //	h                    head: which checkpoint is valid
@@ -227,6 +229,48 @@ func (s *store) carried(reference [16]byte) (numbers []Number, err error) {
 		}
 	}
 	return numbers, nil
+}
+
+// scan gives all entries of a kind to each, until it or stop says that it is enough.
+func (s *store) scan(kind byte, stop func() error, each func(value []byte) (more bool)) error {
+	txn := s.db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kind}, PrefetchValues: true, PrefetchSize: 100})
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		more := false
+		err := it.Item().Value(func(v []byte) error {
+			more = each(v)
+			return stop()
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// observations gives the receipts that came under a message id, oldest first: the latest ones, limit at most.
+func (s *store) observations(id [16]byte, limit int) (list []Observation, err error) {
+	txn := s.db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	prefix := append([]byte{'o'}, id[:]...)
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, Reverse: true})
+	defer it.Close()
+	for it.Seek(append(prefix, 0xff)); it.Valid() && len(list) < limit; it.Next() {
+		err := it.Item().Value(func(v []byte) error {
+			o, err := decodeObservation(v)
+			if err == nil {
+				list = append(list, *o)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Reverse(list)
+	return list, nil
 }
 
 // set writes single values that must be on disk at once, at the open.
