@@ -23,7 +23,8 @@
 //	read    asks the store for message ids that are not in memory, and who carried a reference, for receipts.
 //	watch   looks at the free space once a second.
 //
-// No method of Ledger waits for any of them but Close: each puts an event into the queue, and the order of one
+// No method of Ledger waits for any of them but Close, and those for operators (Doubts, Resolve, Explain, which reads the
+// store in a goroutine of its own): each puts an event into the queue, and the order of one
 // goroutine's calls is kept. Only what an answer found undeliverable goes before all that waits: the repeat of it may
 // be in the queue already.
 //
@@ -130,7 +131,8 @@
 // them. The book decides by its own times, never by a TTL.
 //
 // A journal tells what its batch changed about memory: which attempts began, which records need none any more (Closed)
-// or still or again do (Live), which sessions began and ended and which legs ended. All journals together give the
+// or still or again do (Live), and for receipts alone (Spent), which sessions began and ended, which legs ended, and which
+// accounts are blind. All journals together give the
 // image, which is what memory is rebuilt from: the numbers of live records and where their texts are. run keeps an
 // image beside the book, and hands it to commit as a checkpoint every 1,024 journals or megabyte of them; the journals
 // before it are deleted. An open reads the checkpoint, the journals after it and the records that these say are live.
@@ -176,6 +178,18 @@
 // An answer that was still being committed when the session ended was not given, and is lost with it. One that the proxy
 // had and could no longer queue comes back as Undelivered; killed in between, it counts as read.
 //
+// Between the proof that a receipt gives and its commit. The record is in doubt still, and nobody has heard of it: neither who waits
+// nor, about the receipt, the proxy. So the SMSC sends the receipt again. After the commit it is known by its id. A power cut
+// can take the proof with it, as any outcome.
+//
+// While a receipt waits for an answer. It is not on the disk, and not acknowledged: the SMSC sends it again.
+//
+// Between an operator's word and its sync. It is lost, and Resolve has not returned.
+//
+// While submissions are forwarded without an intent (bypass). Killed before the ledger commits again, nobody knows of them, nor that
+// the account is blind: a receipt of one may be taken for that of something in doubt to the same destination. The same holds
+// for what a power cut takes with sync none.
+//
 // During a checkpoint. Its pieces are written under new numbers, each synced before the next, then one transaction sets
 // the head and deletes the old pieces and journals. Without the head the old checkpoint and all journals are still
 // there, and the next one overwrites the pieces.
@@ -219,8 +233,9 @@
 //
 // # Bounds
 //
-// Live records (maxLive; beyond it submissions are forwarded unprotected and counted), waiters of a record (maxWaiters;
-// beyond it they are sent back), parked receipts (maxParked; beyond it they don't wait), request ids that proved to be
+// Live records, spent ones among them (maxLive; beyond it submissions are forwarded unprotected and counted), waiters of a record (maxWaiters;
+// beyond it they are sent back), parked receipts (maxParked; beyond it they don't wait), doubts and stories
+// told to operators (maxDoubts, maxStories, maxReceipts), request ids that proved to be
 // none (maxVoided), long messages of which parts are to come (maxGroups; beyond it parts are matched with records of their own
 // reference only; from manyGroups on they are given up after client_timeout), attempts (maxAttempts, those in doubt apart) and submissions (historyKept) remembered of a record.
 // The queue holds what max_pending of each session allows.
