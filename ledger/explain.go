@@ -105,7 +105,8 @@ func (s *search) memory(b *book) {
 func (s *search) store(ctx context.Context) ([]Story, error) {
 	live := maps.Clone(s.stories)
 	add := func(r *Record) {
-		if _, ok := live[r.Number]; ok || s.stories[r.Number].Version > r.Version {
+		old, ok := s.stories[r.Number]
+		if _, lives := live[r.Number]; lives || old.Version > r.Version || !ok && len(s.stories) >= maxStories {
 			return
 		}
 		s.stories[r.Number] = tellStored(r)
