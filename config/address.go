@@ -75,11 +75,8 @@ func (k checker) addresses(cfg *Config) {
 	if localAddress(listen) != "" {
 		return
 	}
+	k.apart(admin, "admin.address", listen, "listen.address")
 	listenHost, listenPort, _ := net.SplitHostPort(listen)
-	adminHost, adminPort, err := net.SplitHostPort(admin)
-	sameHost := adminHost == listenHost || isWildcard(adminHost) || isWildcard(listenHost)
-	k.require(err != nil || adminPort != listenPort || adminPort == "0" || !sameHost,
-		shown(admin)+" is the port of listen.address too: write another port", "admin.address", "listen.address")
 	for _, a := range cfg.Upstream.Addresses {
 		host, port, err := net.SplitHostPort(a)
 		loop := err == nil && port == listenPort &&
@@ -87,6 +84,15 @@ func (k checker) addresses(cfg *Config) {
 		k.require(!loop, shown(a)+" is smpponce's own listen.address: write the SMSC's, or let smpponce listen on another port",
 			"upstream.addresses", "listen.address")
 	}
+}
+
+// apart requires that two addresses to listen on do not collide.
+func (k checker) apart(address, setting, other, otherSetting string) {
+	host, port, err := net.SplitHostPort(address)
+	otherHost, otherPort, otherErr := net.SplitHostPort(other)
+	sameHost := host == otherHost || isWildcard(host) || isWildcard(otherHost)
+	k.require(err != nil || otherErr != nil || port != otherPort || port == "0" || !sameHost,
+		shown(address)+" is the port of "+otherSetting+" too: write another port", setting, otherSetting)
 }
 
 func isWildcard(host string) bool {

@@ -13,6 +13,7 @@ func (l *loader) check(cfg *Config) {
 	all.upstream(&cfg.Upstream)
 	all.ledger(&cfg.Ledger)
 	all.addresses(cfg)
+	all.control(cfg)
 	all.positive("keepalive.interval", cfg.Keepalive.Interval)
 	all.positive("keepalive.timeout", cfg.Keepalive.Timeout)
 	all.positive("shutdown_grace", cfg.ShutdownGrace)
@@ -90,6 +91,8 @@ func (k checker) dedup(d *Dedup, r *Receipts) {
 	k.positive("dedup.in_doubt_deadline", d.InDoubtDeadline)
 	k.positive("receipts.retention", r.Retention)
 	k.duration("receipts.race_wait", r.RaceWait, 0)
+	k.count("dedup.max_attempts", d.MaxAttempts, 0, 1_000_000)
+	k.duration("dedup.min_interval", d.MinInterval, 0)
 
 	k.require(d.ContentWindow > 2*d.InDoubtDeadline || d.InDoubtDeadline > longest,
 		durationText(d.ContentWindow)+" is not more than twice dedup.in_doubt_deadline ("+durationText(d.InDoubtDeadline)+
@@ -98,6 +101,10 @@ func (k checker) dedup(d *Dedup, r *Receipts) {
 	k.require(d.ContentLimit >= d.ContentWindow,
 		durationText(d.ContentLimit)+" is less than dedup.content_window ("+durationText(d.ContentWindow)+"): raise the one or lower the other",
 		"dedup.content_limit", "dedup.content_window")
+	k.require(d.MinInterval < d.ContentWindow,
+		durationText(d.MinInterval)+" is not less than dedup.content_window ("+durationText(d.ContentWindow)+
+			"): lower it, or a client that was asked to try again comes too late to be recognised",
+		"dedup.min_interval", "dedup.content_window")
 	k.require(d.HoldTimeout < d.ClientTimeout,
 		durationText(d.HoldTimeout)+" is not less than dedup.client_timeout ("+durationText(d.ClientTimeout)+
 			"): lower it, or the client gives up before it gets an answer",

@@ -38,6 +38,18 @@ const (
 
 func (OnInDoubt) values() []string { return []string{"hold", "forward", "refuse"} }
 
+// Adopt is receipts.adopt.
+type Adopt string
+
+// Which receipts prove that a message in doubt was accepted.
+const (
+	AdoptElimination Adopt = "elimination"
+	AdoptReference   Adopt = "reference"
+	AdoptOff         Adopt = "off"
+)
+
+func (Adopt) values() []string { return []string{"elimination", "reference", "off"} }
+
 // Sync is ledger.sync.
 type Sync string
 

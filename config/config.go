@@ -92,10 +92,15 @@ type Keepalive struct {
 	Timeout time.Duration `yaml:"timeout"`
 }
 
-// Admin is the address of /metrics, /healthz and /readyz.
+// Admin is the addresses for operators.
 type Admin struct {
-	// Address is host:port. Read-only, without authentication: keep it inside the cluster. Default ":9550".
+	// Address is host:port of /metrics, /healthz and /readyz. Read-only, without authentication: keep it inside the cluster.
+	// Default ":9550".
 	Address string `yaml:"address"`
+	// Control is where the commands doubts, settle and explain reach the running process: unix:/path of a socket that only the
+	// process's own user may open, or host:port on a loopback address, which every process on the host may. Whoever reaches it can have a
+	// message sent again, or kept from it. Default "": none.
+	Control string `yaml:"control"`
 }
 
 // Log is what goes to standard error.

@@ -43,6 +43,12 @@ type Dedup struct {
 	// RetryStatus is the command_status that asks a client to try again later. It must be one that the client takes for
 	// temporary: a client that takes it for final loses the message. Default 0x14 (ESME_RMSGQFUL).
 	RetryStatus Status `yaml:"retry_status"`
+	// MaxAttempts bounds how often one request may reach the SMSC, the first time included; a resubmission beyond it gets
+	// RetryStatus. Such a message is lost where the SMSC accepted none of the attempts. 0 for no limit, the default; at most 1000000.
+	MaxAttempts int `yaml:"max_attempts"`
+	// MinInterval is how long after the latest attempt of a request the next may begin; a resubmission that would be forwarded
+	// sooner gets RetryStatus. Less than ContentWindow, or no repeat would ever find its record. 0s for none, the default.
+	MinInterval time.Duration `yaml:"min_interval"`
 }
 
 // Receipts says how delivery receipts are matched to messages.
@@ -53,6 +59,11 @@ type Receipts struct {
 	Retention time.Duration `yaml:"retention"`
 	// RaceWait is how long a receipt that overtook the answer to its submit_sm waits for it; 0s: not at all. Default 3s.
 	RaceWait time.Duration `yaml:"race_wait"`
+	// Adopt says which receipts with an unknown message id prove that a message in doubt was accepted: elimination takes those that
+	// can belong to no other message of the account to that number, and those that echo its user_message_reference; reference only the
+	// latter; off none. Turn it down where other clients of the account reach the SMSC without this proxy, since a receipt of theirs could
+	// be taken for that of a message in doubt, which is then not sent again. Default elimination.
+	Adopt Adopt `yaml:"adopt"`
 }
 
 // Ledger is the store on disk.

@@ -38,10 +38,13 @@ func Default() Config {
 			HoldTimeout:     3 * time.Second,
 			InDoubtDeadline: 60 * time.Second,
 			RetryStatus:     0x14,
+			MaxAttempts:     0,
+			MinInterval:     0,
 		},
 		Receipts: Receipts{
 			Retention: 72 * time.Hour,
 			RaceWait:  3 * time.Second,
+			Adopt:     AdoptElimination,
 		},
 		Ledger: Ledger{
 			Path:      "./smpponce-ledger",

@@ -213,3 +213,12 @@ accounts:
 		}
 	}
 }
+
+func TestTheControlAddressIsASocketOrALoopbackAddress(t *testing.T) {
+	for _, address := range []string{"", "unix:/run/c.sock", "127.0.0.1:9551", "127.9.9.9:0", "[::1]:9551", "localhost:9551"} {
+		c := mustLoad(t, Sources{File: []byte(upstream), Env: []string{"SMPPONCE_ADMIN_CONTROL=" + address}})
+		if c.Admin.Control != address {
+			t.Errorf("got %q, want %q", c.Admin.Control, address)
+		}
+	}
+}

@@ -25,13 +25,14 @@ func ledgerOptions(c *config.Config, log *zap.Logger, metrics prometheus.Registe
 		Bypass:          c.Ledger.OnFailure == config.FailureBypass,
 		Retention:       longestRetention(c),
 		ResponseTimeout: c.Upstream.ResponseTimeout,
-		PolicyOf:        perAccount(c, func(a config.Account) ledger.Policy { return policy(c, a.Dedup) }),
+		PolicyOf:        perAccount(c, func(a config.Account) ledger.Policy { return policy(c, a) }),
 		Log:             log,
 		Metrics:         metrics,
 	}
 }
 
-func policy(c *config.Config, d config.Dedup) ledger.Policy {
+func policy(c *config.Config, a config.Account) ledger.Policy {
+	d := a.Dedup
 	p := ledger.Policy{
 		Mode:            ledger.Enforce,
 		Content:         d.Content,
@@ -46,6 +47,9 @@ func policy(c *config.Config, d config.Dedup) ledger.Policy {
 		InDoubtDeadline: d.InDoubtDeadline,
 		ResponseTimeout: c.Upstream.ResponseTimeout,
 		RetryStatus:     uint32(d.RetryStatus),
+		MaxAttempts:     d.MaxAttempts,
+		MinInterval:     d.MinInterval,
+		Adopt:           map[config.Adopt]ledger.Adopt{config.AdoptElimination: ledger.AdoptElimination, config.AdoptReference: ledger.AdoptReference, config.AdoptOff: ledger.AdoptOff}[a.Receipts.Adopt],
 	}
 	if d.Mode == config.ModeObserve {
 		p.Mode = ledger.Observe

@@ -53,7 +53,9 @@ accounts:
       hold_timeout: 20ms
       in_doubt_deadline: 21s
       retry_status: 0x22
-    receipts: {retention: 100h, race_wait: 23s}
+      max_attempts: 24
+      min_interval: 25s
+    receipts: {retention: 100h, race_wait: 23s, adopt: reference}
 `)})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +79,8 @@ func TestEverySettingReachesTheLedger(t *testing.T) {
 	wantPolicy := ledger.Policy{Mode: ledger.Observe, Content: true, Window: 15 * time.Minute, ContentWindow: 16 * time.Minute,
 		ContentLimit: 17 * time.Minute, ClientTimeout: 18 * time.Second, Settle: 19 * time.Millisecond, OnMismatch: ledger.MismatchRefuse,
 		OnInDoubt: ledger.RefuseInDoubt, HoldTimeout: 20 * time.Millisecond, InDoubtDeadline: 21 * time.Second,
-		ResponseTimeout: 11 * time.Second, RetryStatus: 0x22}
+		ResponseTimeout: 11 * time.Second, RetryStatus: 0x22,
+		MaxAttempts: 24, MinInterval: 25 * time.Second, Adopt: ledger.AdoptReference}
 	if diff := cmp.Diff(wantPolicy, acme); diff != "" {
 		t.Errorf("policy of acme (-want +got):\n%s", diff)
 	}
