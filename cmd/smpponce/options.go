@@ -26,6 +26,7 @@ func ledgerOptions(c *config.Config, log *zap.Logger, metrics prometheus.Registe
 		Retention:       longestRetention(c),
 		ResponseTimeout: c.Upstream.ResponseTimeout,
 		PolicyOf:        perAccount(c, func(a config.Account) ledger.Policy { return policy(c, a) }),
+		RequestTags:     perAccount(c, requestTags),
 		Log:             log,
 		Metrics:         metrics,
 	}
@@ -105,14 +106,18 @@ func proxyOptions(c *config.Config, l *ledger.Ledger, log *zap.Logger, metrics p
 	return o, nil
 }
 
-func account(a config.Account) proxy.Account {
+func requestTags(a config.Account) []uint16 {
 	tags := make([]uint16, len(a.Dedup.RequestIDTLVs))
 	for i, t := range a.Dedup.RequestIDTLVs {
 		tags[i] = uint16(t)
 	}
+	return tags
+}
+
+func account(a config.Account) proxy.Account {
 	return proxy.Account{
 		Mode:        map[config.Mode]proxy.Mode{config.ModeEnforce: proxy.Enforce, config.ModeObserve: proxy.Observe, config.ModeOff: proxy.Off}[a.Dedup.Mode],
-		RequestTags: tags,
+		RequestTags: requestTags(a),
 		Settle:      a.Dedup.Settle,
 		RaceWait:    a.Receipts.RaceWait,
 		RetryStatus: uint32(a.Dedup.RetryStatus),

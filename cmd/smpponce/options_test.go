@@ -68,8 +68,8 @@ func TestEverySettingReachesTheLedger(t *testing.T) {
 	allSet(t, o)
 	want := ledger.Options{Path: "l", Upstream: "seven", Sync: ledger.SyncAll, LockWait: 14 * time.Second, MinFree: 65 << 20, MaxBytes: 129 << 20,
 		Bypass: true, ResponseTimeout: 11 * time.Second, Retention: 100 * time.Hour}
-	policyOf := o.PolicyOf
-	o.PolicyOf, o.Log, o.Metrics = nil, nil, nil
+	policyOf, tagsOf := o.PolicyOf, o.RequestTags
+	o.PolicyOf, o.RequestTags, o.Log, o.Metrics = nil, nil, nil, nil
 	if diff := cmp.Diff(want, o); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
@@ -83,6 +83,9 @@ func TestEverySettingReachesTheLedger(t *testing.T) {
 		MaxAttempts: 24, MinInterval: 25 * time.Second, Adopt: ledger.AdoptReference}
 	if diff := cmp.Diff(wantPolicy, acme); diff != "" {
 		t.Errorf("policy of acme (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]uint16{0x1402}, tagsOf("acme")); diff != "" {
+		t.Errorf("request tags of acme (-want +got):\n%s", diff)
 	}
 	if other := policyOf("other"); other.Mode != ledger.Enforce || other.Window != 24*time.Hour || other.OnInDoubt != ledger.Hold {
 		t.Errorf("policy of another account: got %+v, want the defaults", other)
