@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -224,11 +225,11 @@ func (b *book) carry(c *Claim, e *entry, d *Decision, now Time) {
 	}
 	b.revive(e)
 	if d.Verdict == Retry || d.Verdict == Refuse {
-		b.decideGroup(c, e, d)
-		if g := c.group; g != nil && g.until == 0 { // the others are repeated too, though this one is sent back
-			g.loss, g.until = e.Loss, d.Absorbs
-			if g.loss == 0 {
-				g.loss = firstLoss(d.Rule, &e.Record, e.partSituation(c, now), &e.account.policy)
+		if g := c.group; g != nil {
+			loss := cmp.Or(e.Loss, firstLoss(d.Rule, &e.Record, e.partSituation(c, now), &e.account.policy))
+			b.decideGroup(c, e, d)
+			if g.until == 0 { // the others are repeated too, though this one is sent back
+				g.loss, g.until = loss, d.Absorbs
 			}
 		}
 		b.retry(c, e, d, now)

@@ -133,9 +133,16 @@ func (c *Claim) fits(e *entry, now Time) bool {
 	return !g.begun || e.Part.Reference == g.as
 }
 
-// repeats tells that an ESME is about to send the parts of g.
+// repeats tells that an ESME is about to send the parts of g. One that has lost an answer to it begins anew.
 func (g *group) repeats(now Time) bool {
-	return !g.over && g.session.bound() && now <= g.last.Add(g.account.policy.ClientTimeout)
+	return !g.over && g.session.bound() && now <= g.last.Add(g.account.policy.ClientTimeout) &&
+		!slices.ContainsFunc(g.parts, func(e *entry) bool { return !e.older && e.lost(now) })
+}
+
+// lost tells that e is abandoned by itself.
+func (e *entry) lost(now Time) bool {
+	rule, until := abandoned(&e.Record, e.situation(), &e.account.policy, now)
+	return rule != NotAbandoned && now <= until
 }
 
 // prefers tells that c repeats e rather than o: what its own message repeats comes first.

@@ -584,23 +584,50 @@ func TestAReplayWaitsForTheRestOfItsMessageButNotLong(t *testing.T) {
 	r.hasGiven("7:1a,2b,3c")
 }
 
-func TestThePartsBesideOneThatIsSentBackAreRepeatedAllTheSame(t *testing.T) {
-	for _, order := range orders {
-		r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = RefuseInDoubt })
-		s := r.bind("acme")
-		m := s.long("abc", 7, order)
-		m[2].accept("2")
-		m[3].accept("3")
-		r.wait(5 * time.Second)
-		s.endLeg()
-		s.end(ByProxy, m[2].read(), m[3].read())
-		again := r.bind("acme").long("abc", 8, order)
-		again[1].isSentBack()
-		r.wait(2 * time.Second)
-		again[2].isAnswered("2", Replay)
-		again[3].isAnswered("3", Replay)
-		r.hasGiven("7:1a,2b,3c")
+func TestThePartsBesideThoseThatAreSentBackAreRepeatedAllTheSame(t *testing.T) {
+	for _, accepted := range []string{"23", "2", "1", "13"} {
+		for _, order := range orders {
+			r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = RefuseInDoubt })
+			s := r.bind("acme")
+			m := s.long("abc", 7, order)
+			var read []Answered
+			for _, n := range accepted {
+				m[byte(n-'0')].accept(string(n))
+				read = append(read, m[byte(n-'0')].read())
+			}
+			r.wait(5 * time.Second)
+			s.endLeg()
+			s.end(ByProxy, read...)
+			again := r.bind("acme").long("abc", 8, order)
+			r.wait(2 * time.Second)
+			for n, m := range again {
+				if id := string('0' + rune(n)); strings.Contains(accepted, id) {
+					m.isAnswered(id, Replay)
+				} else {
+					m.isSentBack()
+				}
+			}
+			r.hasGiven("7:1a,2b,3c")
+		}
 	}
+}
+
+func TestASendingThatWasCutItselfLeavesItsMessageToTheNext(t *testing.T) {
+	r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = RefuseInDoubt })
+	s := r.bind("acme")
+	m := s.long("ab", 7, "12")
+	s.end(Reset)
+	m[2].accept("2")
+	s.endLeg()
+	s, other := r.bind("acme"), r.bind("acme")
+	s.long("ab", 8, "12")[1].isSentBack()
+	other.long("ab", 8, "1")[1].isSentBack()
+	s.end(Reset) // the replay of the other part waits
+	again := other.long("ab", 9, "12")
+	again[1].isSentBack()
+	r.wait(2 * time.Second)
+	again[2].isAnswered("2", Replay)
+	r.hasGiven("7:1a,2b")
 }
 
 func TestAPartThatWasRejectedAndCameAgainIsOfItsMessageAfterARestartToo(t *testing.T) {
