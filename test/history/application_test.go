@@ -72,6 +72,7 @@ type entry struct {
 	n      int
 	job    *job
 	pieces []int
+	round  int
 }
 
 // offer enters a job that nobody has sent yet.
@@ -96,7 +97,7 @@ func (j *job) pieces() []int {
 // Called with mu held, as are those below.
 func (a *application) enter(due time.Time, j *job, pieces []int) {
 	a.entered++
-	heap.Push(&a.queue, entry{due, a.entered, j, pieces})
+	heap.Push(&a.queue, entry{due, a.entered, j, pieces, j.round})
 }
 
 func (a *application) newReference(form int) int {

@@ -170,6 +170,9 @@ func (b *bind) due() (all []*flight) {
 			break
 		}
 		heap.Pop(&b.queue)
+		if e.round != e.job.round {
+			continue // all of it is sent anew
+		}
 		for _, piece := range e.pieces {
 			b.sequence++
 			f := &flight{e.job, piece, e.job.round, b.sequence, now, !e.job.sent[piece], len(e.pieces) < e.job.total || e.job.total == 1}

@@ -94,7 +94,7 @@ func newRun(t *testing.T, seed uint64, more ...string) *run {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.smsc.Close)
-	address := free(t)
+	address := r.free()
 	upstream := r.relay(r.smsc.Addr(), r.chance.IntN(4))
 	r.proxy = program.New(t, slices.Concat(settings, []string{
 		"SMPPONCE_LISTEN_ADDRESS=" + address, "SMPPONCE_UPSTREAM_ADDRESSES=" + upstream, "SMPPONCE_DEDUP_ON_IN_DOUBT=" + r.policy,
@@ -313,12 +313,16 @@ func (r *run) history(total int) *history.History {
 	return h
 }
 
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+// free is an address on which nobody listens. While the proxy is away the kernel must not give its port to a connection, so it lies below those that
+// kernels choose from.
+func (r *run) free() string {
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			_ = l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	r.t.Fatal("no port is free")
+	return ""
 }
