@@ -19,8 +19,9 @@ func (s *session) bindAnswered(f pdu.Frame, r *request, at time.Duration) {
 		s.refuse(f, r, at)
 		return
 	}
-	s.accepted = true
-	s.p.metrics.bindAccepted(time.Now())
+	s.accepted, s.from = true, nil
+	s.bindResp = append(pdu.Frame(nil), f...)
+	s.p.metrics.bindAccepted(bindAccepted, time.Now())
 	s.smsc.calls = append(s.smsc.calls, call{what: tellOpened})
 	if s.protected() && !s.told {
 		s.openInLedger()
@@ -39,8 +40,9 @@ func (s *session) bindAnswered(f pdu.Frame, r *request, at time.Duration) {
 func (s *session) openInLedger() {
 	s.mu.Unlock()
 	book := s.p.o.Ledger
-	id := book.OpenSession(s.systemID, s.bind.Command() != data.BIND_RECEIVER)
+	id := book.OpenSession(s.systemID, s.canSubmit())
 	leg := book.OpenLeg()
+	s.suspectOthers()
 	s.mu.Lock()
 	s.leg = leg
 	if !s.told {
@@ -57,6 +59,9 @@ func (s *session) openInLedger() {
 // SMSC just closed. Caller holds the mutex.
 func (s *session) refuse(f pdu.Frame, r *request, at time.Duration) {
 	s.phase = refused
+	if f != nil && f.Status() == data.ESME_RALYBND {
+		s.phase = contested
+	}
 	s.esme.room.Signal()
 	s.refuseAt = at
 	if f != nil {
@@ -64,11 +69,14 @@ func (s *session) refuse(f pdu.Frame, r *request, at time.Duration) {
 		s.refusal.SetSequence(r.peer)
 	}
 	if f == nil || f.Status() != data.ESME_RALYBND {
-		s.refuseAt += s.p.penalties.failed(s.source, time.Now())
+		s.refuseAt += s.p.penalties.failed(s.from.source, time.Now())
 	}
 	s.smsc.shut = true
 	s.poke()
 }
+
+// canSubmit says whether its bind lets the ESME submit.
+func (s *session) canSubmit() bool { return s.command != data.BIND_RECEIVER }
 
 // relayRefusal gives the ESME the bind_resp as the SMSC sent it, when its time has come.
 func (s *session) relayRefusal() {
@@ -77,6 +85,7 @@ func (s *session) relayRefusal() {
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.from = nil
 	if s.refusal != nil && s.esme.open() {
 		s.esme.out.add(s.refusal, s.refusal.Sequence())
 		s.t.out[esme][indexOf(s.refusal.Command())]++

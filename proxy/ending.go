@@ -12,13 +12,18 @@ import (
 
 // makeEnd ends the session after why. The order is the point of it: what was answered reaches the ESME, the ledger
 // hears of each end before the peer can act on it, and what is unanswered is waited for where that makes sense.
-func (s *session) makeEnd(why string) {
+func (s *session) makeEnd(why string) *session {
 	if why != "refused" {
 		s.setPhase(leaving)
 	}
 	switch why {
 	case "refused":
 		s.closeSMSC() // no bind stands there, and nothing is to be said: the ESME need not wait for its end
+		if s.contest() {
+			s.p.metrics.bind(bindRetried)
+			s.p.ended(s)
+			return s.p.begin(s.from)
+		}
 		s.relayRefusal()
 	case "shutdown":
 		s.sayFarewell(s.esme, s.smsc)
@@ -34,12 +39,16 @@ func (s *session) makeEnd(why string) {
 	s.leaveESME()
 	if !s.isOver(s.smsc) {
 		s.drain()
-		s.setPhase(parted)
-		s.leaveSMSC()
+		if s.heir == nil {
+			s.leaveSMSC()
+		}
 	}
-	s.closeSMSC()
+	if s.heir == nil {
+		s.closeSMSC()
+	}
 	s.summarise(why)
 	s.p.ended(s)
+	return nil
 }
 
 func (s *session) setPhase(p phase) {
@@ -138,6 +147,7 @@ func (s *session) closeESME(why cause) {
 	}
 	s.told = true
 	defer close(s.esmeEnded)
+	s.endSuspicion()
 	l.abortWriter(why)
 	id := s.id
 	s.mu.Unlock()
@@ -194,26 +204,41 @@ func (s *session) allForwarded() {
 }
 
 // drain keeps the SMSC leg after its ESME is gone, until what the ESME has sent is forwarded and answered, so that its
-// outcome is known when the client repeats it. Where the ledger does not learn from it there is nothing to wait for.
+// outcome is known when the client repeats it; or until that client is back, and another session takes the leg over (heir). Where the
+// ledger does not learn from it there is nothing to wait for.
 func (s *session) drain() {
 	s.mu.Lock()
 	id := s.id
 	s.mu.Unlock()
 	if id == 0 || !s.p.mayDrain() {
+		s.setPhase(parted)
 		return
 	}
 	defer s.p.drained()
 	s.setPhase(draining)
+	close(s.drains)
 	by := s.now() + s.p.o.ResponseTimeout
 	s.watch(func(now time.Duration) (bool, time.Duration) {
+		if s.heir != nil {
+			return true, 0
+		}
 		s.sweep(now)
 		until := by
 		if s.refusing {
 			until = min(by, s.drainBy)
 		}
-		settled := s.forwardedAll && s.smsc.requests.waiting[submission] == 0
-		return s.smsc.over != going || settled || now >= until, until
+		settled := s.forwardedAll && s.smsc.requests.waiting[submission] == 0 && !s.expected
+		done := s.smsc.over != going || settled || s.sick || now >= until
+		if done {
+			s.phase = parted // nobody takes it over any more
+		}
+		return done, until
 	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.heir == nil {
+		s.phase = parted
+	}
 }
 
 // leaveSMSC takes leave of an SMSC that still listens.

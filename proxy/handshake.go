@@ -23,18 +23,34 @@ import (
 func (p *Proxy) serve(raw net.Conn) {
 	release := sync.OnceFunc(func() { p.left(raw) })
 	defer release()
-	s, why := p.handshake(raw)
-	if s == nil {
+	c, why := p.handshake(raw)
+	if c == nil {
 		_ = raw.Close()
 		p.metrics.bind(why)
 		return
 	}
-	s.release = release
-	s.run()
+	for s := p.begin(c); s != nil; {
+		s.release = release
+		s = s.run()
+	}
 }
 
-// handshake brings a connection to the point where its bind can be forwarded on one to the SMSC.
-func (p *Proxy) handshake(raw net.Conn) (*session, outcome) {
+// arrival is an ESME that has sent its bind.
+type arrival struct {
+	raw      net.Conn
+	sock     *socket
+	in       *pdu.Reader
+	arrear   pdu.Frame // read behind the bind already
+	bind     pdu.Frame
+	systemID string
+	who      identity
+	source   string // where failed binds are counted
+	log      *zap.Logger
+	tries    int // how often its bind was forwarded
+}
+
+// handshake brings a connection to its bind.
+func (p *Proxy) handshake(raw net.Conn) (*arrival, outcome) {
 	by := time.Now().Add(p.o.BindTimeout)
 	_ = raw.SetDeadline(by) // fails only on a closed connection, which the next read finds
 	conn := raw
@@ -69,23 +85,38 @@ func (p *Proxy) handshake(raw net.Conn) (*session, outcome) {
 	view, _ := pdu.ParseBind(bind) // a bind that is cut short is the SMSC's to refuse
 	log = log.With(zap.String("system_id", pdu.LogSystemID(view.SystemID)), zap.String("bind", bindName(bind.Command())))
 
-	p.awaitPredecessors(string(view.SystemID))
+	return &arrival{raw: raw, sock: sock, in: in, bind: bind, systemID: string(view.SystemID), who: p.identify(bind, sock.Conn),
+		source: sourceOf(peer), log: log}, bindAccepted
+}
+
+// begin finds an SMSC leg for the bind: the one that its predecessor has left, or a new one. Where there is none (nil) the ESME has its
+// answer, and is gone.
+func (p *Proxy) begin(c *arrival) *session {
+	p.awaitPredecessors(c.systemID)
+	if s := p.inherit(c); s != nil {
+		return s
+	}
 	upstream, address, err := p.dial(p.life)
 	if err != nil {
-		log.Warn("no upstream address could be reached; bind answered ESME_RSYSERR", zap.Error(err))
-		_ = sock.SetDeadline(time.Now().Add(p.o.WriteTimeout))
-		_, _ = sock.Write(pdu.BindResp(bind.Command(), bind.Sequence(), data.ESME_RSYSERR))
-		p.lingerClose(sock)
-		return nil, bindUnreachable
+		c.log.Warn("no upstream address could be reached; bind answered ESME_RSYSERR", zap.Error(err))
+		_ = c.sock.SetDeadline(time.Now().Add(p.o.WriteTimeout))
+		_, _ = c.sock.Write(pdu.BindResp(c.bind.Command(), c.bind.Sequence(), data.ESME_RSYSERR))
+		p.lingerClose(c.sock)
+		p.metrics.bind(bindUnreachable)
+		return nil
 	}
-	_ = sock.SetDeadline(time.Time{})
-	s := p.newSession(sock, in, upstream, bind, view, log.With(zap.String("upstream", address)))
-	s.source = sourceOf(peer)
-	if !p.opened(s, raw) {
+	_ = c.sock.SetDeadline(time.Time{})
+	s := p.newSession(c, new(sync.Mutex), c.log.With(zap.String("upstream", address)))
+	s.from = c
+	s.smsc = newLeg(s, smsc, upstream, pdu.NewReader(upstream, p.o.MaxPDUSize), p.o.MaxPending, s.now())
+	s.esme.other, s.smsc.other = s.smsc, s.esme
+	if !p.opened(s, c.raw) {
 		_ = upstream.Close()
-		return nil, bindAbandoned
+		_ = c.raw.Close()
+		p.metrics.bind(bindAbandoned)
+		return nil
 	}
-	return s, bindAccepted
+	return s
 }
 
 // awaitBind answers an ESME until it sends its bind.
@@ -161,22 +192,19 @@ func (p *Proxy) believed(a net.Addr) bool {
 	return false
 }
 
-// newSession ties the two connections.
-func (p *Proxy) newSession(sock *socket, in *pdu.Reader, upstream *socket, bind pdu.Frame, view pdu.Bind, log *zap.Logger) *session {
-	systemID := string(view.SystemID)
-	s := &session{p: p, log: log, account: p.o.AccountOf(systemID), systemID: systemID, bind: bind,
-		opened: time.Now(), poked: make(chan struct{}, 1), esmeEnded: make(chan struct{})}
+// newSession makes a session that has no SMSC leg yet.
+func (p *Proxy) newSession(c *arrival, mu *sync.Mutex, log *zap.Logger) *session {
+	s := &session{p: p, log: log, account: p.o.AccountOf(c.systemID), systemID: c.systemID, command: c.bind.Command(), who: c.who, mu: mu,
+		opened: time.Now(), poked: make(chan struct{}, 1), esmeEnded: make(chan struct{}), drains: make(chan struct{}), over: make(chan struct{})}
 	if s.account.RetryStatus == 0 {
 		s.account.RetryStatus = retryStatus
 	}
 	if s.protected() {
-		s.hasher, s.receiptHasher = p.o.Ledger.Hasher(systemID), p.o.Ledger.Hasher(systemID)
+		s.hasher, s.receiptHasher = p.o.Ledger.Hasher(s.systemID), p.o.Ledger.Hasher(s.systemID)
 	}
-	in.SetMax(p.o.MaxPDUSize)
-	now := s.now()
-	s.esme = newLeg(s, esme, sock, in, p.o.MaxPending, now)
-	s.smsc = newLeg(s, smsc, upstream, pdu.NewReader(upstream, p.o.MaxPDUSize), p.o.MaxPending, now)
-	s.esme.other, s.smsc.other = s.smsc, s.esme
+	c.in.SetMax(p.o.MaxPDUSize)
+	s.esme = newLeg(s, esme, c.sock, c.in, p.o.MaxPending, s.now())
+	s.esme.arrear = c.arrear
 	return s
 }
 

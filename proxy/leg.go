@@ -44,9 +44,10 @@ func (c cause) String() string {
 // leg is one TCP connection of a session, with its reader's and its writer's state.
 type leg struct {
 	*socket
-	side  side
-	other *leg
-	in    *pdu.Reader // the reader's
+	p    *Proxy
+	side side
+	in   *pdu.Reader // the reader's
+	mu   *sync.Mutex // of the session, and of the one that takes an SMSC leg over
 
 	// calls are what the reader has to tell the ledger once it holds no lock. The reader's.
 	calls []call
@@ -56,21 +57,28 @@ type leg struct {
 
 	readDone, writeDone chan struct{} // closed when reader and writer have returned
 
-	// The session's mutex guards the rest.
+	// The mutex guards the rest.
 
+	session  *session // whose leg it is now
+	other    *leg
 	out      outbox
 	requests window
 	alive    alive
-	more     *sync.Cond // the writer sleeps on it
-	room     *sync.Cond // the reader sleeps on it
-	sleeping bool       // the writer sleeps
-	sending  int        // octets in batch
-	parked   int        // octets of receipts that wait for their answers, to be queued here
-	over     cause      // why nothing more comes from the peer that counts
-	shut     bool       // nothing more is queued
-	finish   bool       // the writer returns when the queue is empty
-	aborted  bool       // the writer returns at once
-	unsent   error      // why the writer gave up
+	more     *sync.Cond    // the writer sleeps on it
+	room     *sync.Cond    // the reader sleeps on it
+	sleeping bool          // the writer sleeps
+	sending  int           // octets in batch
+	kept     []pdu.Frame   // SMSC leg: deliver_sm that came while no ESME was there
+	keptSize int           // octets in them
+	answered time.Duration // SMSC leg: when the newest answer to a submission came
+	parked   int           // octets of receipts that wait for their answers, to be queued here
+	over     cause         // why nothing more comes from the peer that counts
+	shut     bool          // nothing more is queued
+	detached bool          // the reader is to leave the connection as it is: another session goes on with it
+	arrear   pdu.Frame     // read and not handled when it did
+	finish   bool          // the writer returns when the queue is empty
+	aborted  bool          // the writer returns at once
+	unsent   error         // why the writer gave up
 	failedAt time.Duration
 	answers  []answered // ESME leg: those that may be unread
 	checked  time.Duration
@@ -95,12 +103,24 @@ type writeEnd struct {
 
 func newLeg(s *session, d side, c *socket, in *pdu.Reader, pending int, now time.Duration) *leg {
 	return &leg{
-		side: d, socket: c, in: in,
+		p: s.p, session: s, mu: s.mu, side: d, socket: c, in: in,
 		readDone: make(chan struct{}), writeDone: make(chan struct{}),
 		requests: newWindow(pending),
-		more:     sync.NewCond(&s.mu), room: sync.NewCond(&s.mu),
+		more:     sync.NewCond(s.mu), room: sync.NewCond(s.mu),
 		alive: alive{heard: now},
 	}
+}
+
+// lock takes the mutex and gives the session whose leg it is: an SMSC leg can pass from one to the next.
+func (l *leg) lock() *session {
+	l.mu.Lock()
+	return l.session
+}
+
+// poke has the watcher look.
+func (l *leg) poke() {
+	l.lock().poke()
+	l.mu.Unlock()
 }
 
 // queued is how many octets wait for the socket, with what each mark keeps in memory beside them. Caller holds the session's mutex.

@@ -14,6 +14,8 @@ type outcome string
 
 const (
 	bindAccepted    outcome = "accepted"
+	bindAdopted     outcome = "adopted"     // the client was back, and got the SMSC leg that it had left
+	bindRetried     outcome = "retried"     // refused on account of a session that we have held: tried again
 	bindRefused     outcome = "refused"     // by the SMSC
 	bindUnreachable outcome = "unreachable" // no upstream could be reached: ESME_RSYSERR
 	bindUnanswered  outcome = "unanswered"  // the SMSC closed, or said nothing for response_timeout
@@ -46,8 +48,8 @@ func newMetrics() *metrics {
 
 func (m *metrics) bind(o outcome) { m.binds.WithLabelValues(string(o)).Inc() }
 
-func (m *metrics) bindAccepted(at time.Time) {
-	m.bind(bindAccepted)
+func (m *metrics) bindAccepted(how outcome, at time.Time) {
+	m.bind(how)
 	m.lastBind.Set(float64(at.UnixMilli()) / 1000)
 }
 
@@ -113,15 +115,18 @@ func (c *census) take(s *session, now time.Duration) {
 	defer s.mu.Unlock()
 	c.add(&s.t)
 	if s.phase == bound {
-		c.sessions[bindName(s.bind.Command())]++
+		c.sessions[bindName(s.command)]++
 	}
 	if !s.left {
 		c.legs[[2]string{esme.String(), s.phase.String()}]++
 	}
-	if !s.smscClosed {
+	legs := []*leg{s.esme, s.smsc}
+	if s.smsc.session != s {
+		legs = legs[:1]
+	} else if !s.smscClosed {
 		c.legs[[2]string{smsc.String(), s.phase.String()}]++
 	}
-	for _, l := range []*leg{s.esme, s.smsc} {
+	for _, l := range legs {
 		c.inFlight[l.side] += l.requests.used
 		if at, found := l.requests.oldest(func(*request) bool { return true }); found {
 			c.oldest[l.side] = max(c.oldest[l.side], now-at)

@@ -18,7 +18,10 @@ const (
 	queueBound   = 4 << 20             // octets waiting for one leg's socket at which the other leg's reader stops
 	answerBound  = queueBound + 64<<10 // octets at which our own answers to that leg's peer are left out
 	markCost     = 512                 // octets that a queued submission or answer keeps in memory beside its frame
+	keptBound    = 4 << 20             // octets of unanswered deliver_sm kept for a client that may come back
 	maxUnbinds   = 16                  // of an ESME, that are held at a time
+	heirWait     = 2 * time.Second     // of a bind, for the SMSC leg of its predecessor
+	suspectTime  = 2 * time.Second     // for a sign of life of an ESME that may be dead
 	lingerTime   = 2 * time.Second     // for the peer's own end, after ours
 	maxParked    = 1000                // receipts of a session that may wait for their answer
 	maxOverdue   = 1 << 16             // requests of a leg remembered beyond response_timeout

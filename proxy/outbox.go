@@ -14,6 +14,7 @@ type mark struct {
 	attempt    ledger.Number  // on an SMSC leg: what it is an attempt of
 	until      ledger.Time    // on an SMSC leg: not to be sent after this
 	seq        uint32         // on an SMSC leg: its number there
+	again      bool           // on an SMSC leg: taken out, to be decided anew
 	ticket     *ledger.Ticket // on an ESME leg: the answer; may be nil
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -21,6 +22,7 @@ type Proxy struct {
 	inbound   *serverTLS // nil: plain
 	outbound  *clientTLS // nil: plain
 	quiet     quiet
+	key       [32]byte // of identities
 
 	// life ends when Shutdown stops waiting; dials hang on it.
 	life context.Context
@@ -45,6 +47,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	p := &Proxy{o: o, started: time.Now().Add(-time.Second), metrics: newMetrics(),
 		early: make(map[net.Conn]struct{}), sessions: make(map[*session]struct{})}
+	rand.Read(p.key[:])
 	p.life, p.end = context.WithCancel(context.Background())
 	if o.ListenTLS != nil {
 		if p.inbound, err = newServerTLS(*o.ListenTLS, p.certificateUsed(esme), o.Log); err != nil {
@@ -185,6 +188,7 @@ func (p *Proxy) ended(s *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.past.add(&s.t)
+	close(s.over)
 }
 
 // census counts over all sessions, ended ones too.

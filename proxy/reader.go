@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"io"
+	"os"
 	"time"
 
 	"github.com/linxGnu/gosmpp/data"
@@ -14,14 +15,14 @@ import (
 
 // read is the reader of one leg. It never writes to a socket and never waits for the ledger: it puts frames into
 // queues. It returns when the peer's stream has ended or the connection is closed.
-func (s *session) read(l *leg) {
-	defer s.poke() // after the close, which is what is looked for
+func (l *leg) read() {
+	defer l.poke() // after the close, which is what is looked for
 	defer close(l.readDone)
 	var err error
 	for err == nil {
-		err = s.readBatch(l)
+		err = l.readBatch()
 	}
-	s.readEnded(l, err)
+	l.readEnded(err)
 	if causeOf(err) == garbled {
 		// What follows cannot be framed. It is read all the same: closing with input unread would destroy the
 		// generic_nack and the answers before it.
@@ -30,19 +31,23 @@ func (s *session) read(l *leg) {
 }
 
 // readBatch waits for a frame and handles it, and all that came with it, under one hold of the lock.
-func (s *session) readBatch(l *leg) error {
-	f, err := l.in.Next()
+func (l *leg) readBatch() error {
+	f, err := l.nextFrame()
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	at := s.p.since(now)
-	s.mu.Lock()
+	at := l.p.since(time.Now())
+	s := l.lock()
 	for {
 		l.alive.heard, l.alive.probed = at, 0
 		if !s.hasRoom(l, f, at) {
 			s.tellAndRelock(l)
-			s.awaitRoom(l, f)
+			s = l.awaitRoom(f)
+			if l.detached {
+				l.arrear = append(pdu.Frame(nil), f...)
+				l.mu.Unlock()
+				return errDetached
+			}
 			at = s.p.since(time.Now())
 		}
 		s.t.in[l.side][indexOf(f.Command())]++
@@ -65,13 +70,27 @@ func (s *session) readBatch(l *leg) error {
 	return err
 }
 
+// nextFrame gives what an earlier session of the connection had read and could not handle, and then what comes.
+func (l *leg) nextFrame() (pdu.Frame, error) {
+	if f := l.arrear; f != nil {
+		l.arrear = nil
+		return f, nil
+	}
+	return l.in.Next()
+}
+
+// errDetached ends a reader whose connection goes on in another session.
+var errDetached = errors.New("detached")
+
 // hasRoom says whether the reader of l may go on with frame f. Its bounds are octets queued for the other leg and, for a
 // submission, octets queued for the ESME itself (answers that need no SMSC) and submissions that wait or are in flight. What the
 // ESME sends behind its bind without waiting for the answer waits for that answer. Caller holds the mutex.
 func (s *session) hasRoom(l *leg, f pdu.Frame, at time.Duration) bool {
 	o := l.other
 	switch {
-	case l.aborted, !o.open(), l.side == esme && l.shut:
+	case l.side == esme && s.phase == contested && !l.aborted && !l.detached:
+		return f.Command() == data.ENQUIRE_LINK
+	case l.aborted, l.detached, !o.open(), l.side == esme && l.shut:
 		return true // nothing of it is queued
 	case o.full():
 		return false
@@ -89,15 +108,16 @@ func (s *session) hasRoom(l *leg, f pdu.Frame, at time.Duration) bool {
 }
 
 // awaitRoom sleeps until the reader of l may go on. Its missing probe answers prove nothing meanwhile. Caller holds
-// the mutex.
-func (s *session) awaitRoom(l *leg, f pdu.Frame) {
+// the mutex, which is released meanwhile: the leg's session may be another then.
+func (l *leg) awaitRoom(f pdu.Frame) *session {
 	l.alive.stopped = true
-	s.poke() // the watcher knows when requests become overdue
-	for !s.hasRoom(l, f, s.p.since(time.Now())) {
+	l.session.poke() // the watcher knows when requests become overdue
+	for !l.session.hasRoom(l, f, l.p.since(time.Now())) {
 		l.room.Wait()
 	}
 	l.alive.stopped = false
-	l.alive.heard = s.p.since(time.Now())
+	l.alive.heard = l.p.since(time.Now())
+	return l.session
 }
 
 // tellAndRelock lets the writers and the ledger have what is there. Caller holds the mutex.
@@ -110,8 +130,12 @@ func (s *session) tellAndRelock(l *leg) {
 }
 
 // readEnded says why the stream of l is over.
-func (s *session) readEnded(l *leg, err error) {
-	s.mu.Lock()
+func (l *leg) readEnded(err error) {
+	s := l.lock()
+	if l.detached && (errors.Is(err, errDetached) || errors.Is(err, os.ErrDeadlineExceeded)) {
+		s.mu.Unlock()
+		return
+	}
 	l.end(causeOf(err))
 	why := l.over
 	var length *pdu.LengthError
@@ -158,11 +182,11 @@ func (s *session) tell(l *leg) {
 		c := &l.calls[i]
 		switch c.what {
 		case tellClaim:
-			s.claim(c.claim)
+			c.claim.s.claim(c.claim)
 		case tellSettle:
 			s.p.o.Ledger.Settle(c.number, c.response)
 		case tellLookup:
-			s.lookUp(c.receipt)
+			c.receipt.s.lookUp(c.receipt, c.receipt.s.receiptHasher)
 		case tellFinished:
 			s.p.o.Ledger.Finished(s.systemID, c.note.id, c.note.final)
 		case tellOpened:

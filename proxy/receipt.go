@@ -23,22 +23,30 @@ type receipt struct {
 	parked bool // it may wait for its answer; counted in session.parked
 }
 
+// isDelivery says whether an SMSC's request may carry a message or a receipt.
+func isDelivery(c data.CommandIDType) bool { return c == data.DELIVER_SM || c == data.DATA_SM }
+
 // deliver routes a deliver_sm or data_sm of the SMSC. A receipt is looked up first; anything else goes straight on.
 // Caller holds the mutex.
 func (s *session) deliver(f pdu.Frame, at time.Duration) {
+	if r := s.receiptOf(f, at); r != nil {
+		s.smsc.calls = append(s.smsc.calls, call{what: tellLookup, receipt: r})
+	}
+}
+
+// receiptOf gives what is to be looked up, and passes on what need not be. Caller holds the mutex.
+func (s *session) receiptOf(f pdu.Frame, at time.Duration) *receipt {
 	if !s.protected() || s.phase != bound {
 		s.pass(s.smsc, s.esme, f, request{kind: delivery, at: at})
-		return
+		return nil
 	}
 	view, ok := pdu.ParseReceipt(f)
-	if !ok {
-		s.pass(s.smsc, s.esme, f, request{kind: delivery, at: at})
-		return
-	}
-	if len(view.ID()) == 0 {
-		s.t.receipts[view.State][unmatched]++
-		s.pass(s.smsc, s.esme, f, request{kind: delivery, at: at})
-		return
+	if !ok || len(view.ID()) == 0 {
+		if ok {
+			s.t.receipts[view.State][unmatched]++
+		}
+		s.passDelivery(f, append(pdu.Frame(nil), f...), request{at: at})
+		return nil
 	}
 	r := &receipt{s: s, frame: append(pdu.Frame(nil), f...)}
 	r.view, _ = pdu.ParseReceipt(r.frame) // again: the views must not point into the reader's buffer
@@ -47,11 +55,20 @@ func (s *session) deliver(f pdu.Frame, at time.Duration) {
 		s.parked++
 	}
 	s.esme.parked += len(r.frame)
-	s.smsc.calls = append(s.smsc.calls, call{what: tellLookup, receipt: r})
+	return r
 }
 
-// lookUp asks the ledger whose receipt it is. It is called by the SMSC's reader alone, without the lock.
-func (s *session) lookUp(r *receipt) {
+// passDelivery queues f for the ESME and keeps what the SMSC had sent, as it was, until the ESME answers. Caller holds the mutex.
+func (s *session) passDelivery(f, raw pdu.Frame, q request) {
+	q.kind = delivery
+	if s.esme.requests.octets+s.smsc.keptSize+len(raw) <= keptBound {
+		q.frame = raw
+	}
+	s.pass(s.smsc, s.esme, f, q)
+}
+
+// lookUp asks the ledger whose receipt it is, without the lock. The hasher is the caller's.
+func (s *session) lookUp(r *receipt, hasher *ledger.Hasher) {
 	var wait time.Duration
 	if r.parked {
 		wait = s.account.RaceWait
@@ -59,10 +76,10 @@ func (s *session) lookUp(r *receipt) {
 	long, short := r.view.Beginnings(nil)
 	s.p.o.Ledger.Lookup(s.systemID, &ledger.Receipt{
 		ID:          r.view.ID(),
-		Source:      s.receiptHasher.Address(r.view.Destination.Number),
-		Destination: s.receiptHasher.Address(r.view.Source.Number),
+		Source:      hasher.Address(r.view.Destination.Number),
+		Destination: hasher.Address(r.view.Source.Number),
 		Reference:   r.view.UserReference(),
-		Beginnings:  [2]ledger.Beginning{s.receiptHasher.Beginning(long), s.receiptHasher.Beginning(short)},
+		Beginnings:  [2]ledger.Beginning{hasher.Beginning(long), hasher.Beginning(short)},
 		State:       r.view.State.String(),
 		Status:      r.view.RawStatus,
 	}, wait, r.found)
@@ -70,18 +87,18 @@ func (s *session) lookUp(r *receipt) {
 
 // found queues the receipt for the ESME, under the id that the ESME knows its message by.
 func (r *receipt) found(f ledger.Found) {
-	s := r.s
-	s.mu.Lock()
+	s := r.s.smsc.lock() // another session may have the leg by now
 	defer s.mu.Unlock()
-	s.esme.parked -= len(r.frame)
+	r.s.esme.parked -= len(r.frame)
 	if r.parked {
-		s.parked--
+		r.s.parked--
 	}
 	if s.smsc.alive.stopped {
 		s.smsc.room.Signal()
 	}
 	if !s.esme.open() {
-		return // nobody acknowledges it, so the SMSC will send it again
+		s.keep(r.frame) // nobody acknowledges it
+		return
 	}
 	frame, how := r.frame, untouched
 	switch {
@@ -91,11 +108,11 @@ func (r *receipt) found(f ledger.Found) {
 		frame, how = r.view.Rewrite(nil, f.ESMEID), translated
 	}
 	s.t.receipts[r.view.State][how]++
-	q := request{kind: delivery, at: s.now()}
+	q := request{at: s.now()}
 	if final := finalOf(r.view.State); f.Known && final != ledger.NotFinal {
 		q.note = &note{r.view.ID(), final}
 	}
-	s.pass(s.smsc, s.esme, frame, q)
+	s.passDelivery(frame, r.frame, q)
 	s.esme.rouse()
 }
 

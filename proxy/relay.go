@@ -28,7 +28,7 @@ func (s *session) relay() (why string) {
 			why = "esme_unbind"
 		case s.esme.over != going:
 			why = "esme_" + s.esme.over.String()
-		case s.phase == refused:
+		case s.phase == refused, s.phase == contested:
 			why = "refused"
 		case s.smsc.over != going && s.phase == opening:
 			s.refuse(nil, nil, now)
@@ -186,11 +186,12 @@ func (s *session) fromSMSC(f pdu.Frame, at time.Duration) {
 		s.responseFromSMSC(f, at)
 	case command == data.ENQUIRE_LINK:
 		s.answerHere(s.smsc, enquireLinkResp, f.Sequence())
+	case s.showing && isDelivery(command), !s.esme.open() && isDelivery(command):
+		s.keep(f) // the ESME is gone, and nobody acknowledges for it
 	case !s.esme.open() || s.phase == refused:
-		// The ESME is gone, and nobody acknowledges for it.
 	case command == data.UNBIND:
 		s.pass(s.smsc, s.esme, f, request{kind: parting, at: at})
-	case command == data.DELIVER_SM || command == data.DATA_SM:
+	case isDelivery(command):
 		s.deliver(f, at)
 	default:
 		s.pass(s.smsc, s.esme, f, request{at: at})
@@ -228,6 +229,9 @@ func (s *session) responseFromSMSC(f pdu.Frame, at time.Duration) {
 	case relayed:
 		if taken.note != nil && f.Status() == data.ESME_ROK && f.Command() != data.GENERIC_NACK {
 			s.smsc.calls = append(s.smsc.calls, call{what: tellFinished, note: taken.note})
+		}
+		if taken.orphan {
+			return // who asked is gone
 		}
 	}
 	s.giveBack(s.esme, f, &taken)

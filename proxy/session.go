@@ -19,7 +19,8 @@ const never = time.Duration(math.MaxInt64)
 type phase uint8
 
 const (
-	opening phase = iota // the bind is with the SMSC
+	opening   phase = iota // the bind is with the SMSC
+	contested              // it was refused, and perhaps on account of an earlier session of the same client
 	bound
 	refused  // the SMSC's refusal is being kept back
 	leaving  // an end is being made of the ESME leg
@@ -29,7 +30,7 @@ const (
 )
 
 func (p phase) String() string {
-	return [...]string{"binding", "bound", "refused", "closing", "draining", "closing"}[p]
+	return [...]string{"binding", "binding", "bound", "refused", "closing", "draining", "closing"}[p]
 }
 
 // session is an ESME leg and its SMSC leg, tied by one bind. Four goroutines move its PDUs, read and write for each
@@ -39,23 +40,26 @@ type session struct {
 	log      *zap.Logger
 	account  Account
 	systemID string
-	bind     pdu.Frame // the ESME's own
-	source   string    // where failed binds are counted
+	command  data.CommandIDType // of the bind
+	from     *arrival           // what it came from, to begin anew; nil once the SMSC has answered for good
+	who      identity
 	opened   time.Time
 	release  func() // gives the ESME's place to the next
 	esme     *leg
-	smsc     *leg
+	smsc     *leg // another session may have taken it over: see heir
 
 	poked     chan struct{} // something for the watcher; capacity 1
 	esmeEnded chan struct{} // closed when the ledger knows that the ESME leg has ended
+	drains    chan struct{} // closed when the SMSC leg stands without its ESME, and can be taken over
+	over      chan struct{} // closed when nothing of the session is left
 
 	// What only the ESME's reader uses, and the SMSC's reader.
 	hasher, receiptHasher *ledger.Hasher
 	content               []byte
 
 	// mu guards what follows, and of the legs what is named there. It is never held during a call of the ledger or
-	// of a socket that could block.
-	mu sync.Mutex
+	// of a socket that could block. A session that takes an SMSC leg over takes the mutex with it.
+	mu *sync.Mutex
 
 	phase          phase
 	id             ledger.SessionID // both 0 in mode off
@@ -66,6 +70,13 @@ type session struct {
 	parked         int  // receipts that wait in the ledger
 	accepted       bool // the SMSC said yes to the bind
 	lastSubmission ledger.Time
+
+	bindResp pdu.Frame // the one that said yes
+	heir     *session  // has the SMSC leg now
+	expected bool      // a bind of the same client waits for this session's SMSC leg
+	sick     bool      // no bind shall have the SMSC leg: it answers nothing
+	showing  bool      // what the predecessor left unanswered is being shown: what comes waits behind it
+	suspect  *suspicion
 
 	refusal  pdu.Frame // the bind_resp that says no; nil: the SMSC said nothing
 	refuseAt time.Duration
@@ -95,22 +106,27 @@ func (s *session) poke() {
 	}
 }
 
-// run is the life of a session, from the forwarded bind to the last close.
-func (s *session) run() {
-	for _, l := range []*leg{s.esme, s.smsc} {
-		go s.read(l)
-		go s.write(l)
+// run is the life of a session, from the forwarded bind, or the SMSC leg that was taken over, to the last close. Where its bind is
+// to be tried once more it gives the session that does so.
+func (s *session) run() *session {
+	go s.esme.read()
+	go s.esme.write()
+	if s.phase == opening {
+		go s.smsc.read()
+		go s.smsc.write()
+		s.forwardBind()
+	} else {
+		s.showLeft()
 	}
-	s.forwardBind()
 	why := s.relay()
-	s.makeEnd(why)
+	return s.makeEnd(why)
 }
 
 // forwardBind sends the ESME's bind as it is, but for the sequence number.
 func (s *session) forwardBind() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forward(s.bind, request{kind: binding, at: s.now()})
+	s.forward(s.from.bind, request{kind: binding, at: s.now()})
 	s.smsc.rouse()
 }
 
@@ -129,12 +145,19 @@ func (s *session) watch(take step) {
 		s.mu.Lock()
 		now := s.now()
 		s.giveUpDead(now)
+		trusted, look := s.judge(now)
 		done, next := take(now)
-		if done || s.killed {
+		if done || s.killed || trusted {
 			s.mu.Unlock()
-			return
+			if trusted {
+				s.p.o.Ledger.Trust(s.id)
+			}
+			if done || s.killed {
+				return
+			}
+			continue
 		}
-		next = min(next, s.keepAlive(s.esme, now), s.keepAlive(s.smsc, now))
+		next = min(next, look, s.keepAlive(s.esme, now), s.keepAlive(s.smsc, now))
 		s.esme.rouse()
 		s.smsc.rouse()
 		s.mu.Unlock()
@@ -164,13 +187,7 @@ func (s *session) keepAlive(l *leg, now time.Duration) time.Duration {
 	due, next := k.check(l.alive, now)
 	switch due {
 	case ask:
-		seq := l.requests.add(request{kind: probe, at: now, command: indexOf(data.ENQUIRE_LINK)})
-		l.out.add(enquireLink, seq)
-		s.t.out[l.side][indexOf(data.ENQUIRE_LINK)]++
-		l.alive.probed, l.asked = now, seq
-		if s.protected() {
-			l.askedAt = s.p.o.Ledger.At(time.Now())
-		}
+		s.probe(l, now)
 	case silence:
 		l.abort(silent)
 		s.poke()
@@ -210,13 +227,12 @@ func (s *session) sweep(now time.Duration) {
 		if r.kind != submission {
 			return
 		}
-		if r.claim != nil {
-			if r.claim.discharged {
-				return // answered already, by what the ledger knew
-			}
+		if r.claim == nil {
+			s.open--
+		} else if !r.claim.discharged { // answered already, by what the ledger knew
 			r.claim.discharged = true
+			r.claim.s.open--
 		}
-		s.open--
 	})
 }
 

@@ -115,6 +115,17 @@ func (s *socket) neverSent() (octets uint64) {
 	return octets
 }
 
+// unacknowledged says how much the peer's TCP owes an acknowledgement for: 0 is nothing. Where the platform does not tell it is not known.
+func (s *socket) unacknowledged() (n int, known bool) {
+	switch c := rawOf(s.wire.Conn).(type) {
+	case interface{ Unacknowledged() (int, bool) }:
+		return c.Unacknowledged()
+	case *net.TCPConn:
+		return tcpUnacknowledged(c)
+	}
+	return 0, false
+}
+
 // peerEnded says whether the kernel, or a test's network, knows already that the peer has hung up, though its end may
 // not be read yet. Where the platform does not tell, it has not.
 func (s *socket) peerEnded() bool {

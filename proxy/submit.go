@@ -130,7 +130,7 @@ func (c *claim) Forward(n ledger.Number, until ledger.Time) (sequence uint32, ok
 	r := request{kind: submission, at: s.now(), peer: c.Sequence, claim: c, command: indexOf(c.frame.Command())}
 	seq := s.smsc.requests.add(r)
 	s.smsc.out.addMarked(c.frame, seq, mark{claim: c, attempt: n, until: until, seq: seq})
-	s.t.out[smsc][r.command]++
+	s.smsc.session.t.out[smsc][r.command]++
 	s.smsc.rouse()
 	return seq, true
 }
@@ -148,9 +148,10 @@ func (s *session) settle(f pdu.Frame, r *request, at time.Duration) {
 	s.smsc.requests.take(r.seq)
 	c.responded = at
 	s.t.answered.observe(at - c.sent)
+	s.smsc.answered = at
 	if !c.settled {
 		c.settled = true
-		s.settling++
+		c.s.settling++
 	}
 	body := append([]byte(nil), f.Body()...)
 	response := ledger.Response{Nack: nack, Status: uint32(f.Status()), Body: body}

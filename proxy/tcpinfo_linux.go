@@ -23,6 +23,21 @@ func tcpAcknowledged(c *net.TCPConn) (octets uint64, roundTrip time.Duration, kn
 	return octets, roundTrip, known && err == nil
 }
 
+// tcpUnacknowledged says how many segments are on their way and not acknowledged. What a closed window of the peer keeps back is not.
+func tcpUnacknowledged(c *net.TCPConn) (segments int, known bool) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	err = raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		if err == nil {
+			segments, known = int(info.Unacked), true
+		}
+	})
+	return segments, known && err == nil
+}
+
 // States of a connection (Linux, include/net/tcp_states.h).
 const (
 	established = 1 // neither side has ended it

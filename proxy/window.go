@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"smpponce/ledger"
+	"smpponce/pdu"
 )
 
 // kind says what a request on a leg is to us.
@@ -27,8 +28,10 @@ type request struct {
 	at      time.Duration // when it was queued, on the proxy's clock
 	claim   *claim        // of a submission that the ledger decided
 	note    *note         // what its success means to the ledger; mostly nil
+	frame   pdu.Frame     // of a delivery, to be shown again where its ESME goes without an answer; nil: not kept
 	kind    kind
 	command uint8 // index for metrics
+	orphan  bool  // of a session that has left the leg to another
 	overdue bool  // unanswered for response_timeout; no longer counted in waiting
 }
 
@@ -45,6 +48,7 @@ type window struct {
 	slots   []request // length is a power of two
 	last    uint32    // the newest number given
 	used    int
+	octets  int        // in frames
 	waiting [kinds]int // by kind, without the overdue ones
 	limit   int        // most slots; beyond, the oldest are forgotten
 }
@@ -78,6 +82,7 @@ func (w *window) add(r request) uint32 {
 		*slot = r
 		w.used++
 		w.waiting[r.kind]++
+		w.octets += len(r.frame)
 		return seq
 	}
 }
@@ -117,6 +122,7 @@ func (w *window) free(r *request) {
 		w.waiting[r.kind]--
 	}
 	w.used--
+	w.octets -= len(r.frame)
 	*r = request{}
 }
 

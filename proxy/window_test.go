@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestAWindowKeepsWhatAMapWould(t *testing.T) {
 				seq := rapid.SampledFrom(known).Draw(t, "seq")
 				got, ok := w.take(seq)
 				want, pending := twin[seq]
-				if ok != pending || got != want {
+				if ok != pending || !reflect.DeepEqual(got, want) {
 					t.Fatalf("take(%d) gave %+v, %v; want %+v, %v", seq, got, ok, want, pending)
 				}
 				if ok && !got.overdue {

@@ -11,13 +11,13 @@ import (
 // write is the writer of one leg: it sends all that is queued in as few writes as it can, and sleeps when there is
 // nothing. It returns when it was told to finish and the queue is empty, when it is aborted, or when the socket
 // fails; then what it has not handed over stays in batch and out.
-func (s *session) write(l *leg) {
-	defer s.poke() // after the close, which is what is looked for
+func (l *leg) write() {
+	defer l.poke() // after the close, which is what is looked for
 	defer close(l.writeDone)
-	for s.takeBatch(l) {
-		s.withdrawStale(l)
-		n, err := s.send(l)
-		s.wrote(l, n, err)
+	for l.takeBatch() {
+		l.withdrawStale()
+		n, err := l.send()
+		l.wrote(n, err)
 		if err != nil {
 			break
 		}
@@ -25,9 +25,9 @@ func (s *session) write(l *leg) {
 }
 
 // takeBatch waits for frames and takes them all.
-func (s *session) takeBatch(l *leg) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (l *leg) takeBatch() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for l.out.empty() && !l.finish && !l.aborted {
 		l.sleeping = true
 		l.more.Wait()
@@ -44,33 +44,33 @@ func (s *session) takeBatch(l *leg) bool {
 
 // withdrawStale takes out of the batch what may no longer be sent: a process that was paused between the verdict
 // and now must not act on what was right then.
-func (s *session) withdrawStale(l *leg) {
+func (l *leg) withdrawStale() {
 	if l.side != smsc || len(l.batch.marks) == 0 {
 		return
 	}
-	now := s.p.o.Ledger.Now()
+	now := l.p.o.Ledger.Now()
 	dropped := l.batch.withdraw(func(m *mark) bool { return now > m.until })
-	at := s.p.since(time.Now())
-	s.mu.Lock()
+	at := l.p.since(time.Now())
+	l.mu.Lock()
 	for _, m := range l.batch.marks {
 		m.claim.sent = at
 	}
-	for _, m := range dropped {
+	for i, m := range dropped {
 		l.requests.take(m.seq)
+		dropped[i].again = !m.claim.s.esme.shut
 	}
-	again := !s.esme.shut
-	s.mu.Unlock()
+	l.mu.Unlock()
 	for _, m := range dropped {
-		s.p.o.Ledger.Unsent(m.attempt, again)
+		l.p.o.Ledger.Unsent(m.attempt, m.again)
 	}
 }
 
 // send writes the batch and says how many of its octets the socket has taken. A peer that takes nothing for
 // write_timeout fails it; one that takes little does not.
-func (s *session) send(l *leg) (n int, err error) {
+func (l *leg) send() (n int, err error) {
 	l.ends = l.ends[:0]
 	for n < len(l.batch.buf) {
-		if err := s.arm(l); err != nil {
+		if err := l.arm(); err != nil {
 			return n, err
 		}
 		took, err := l.Write(l.batch.buf[n:min(n+l.record, len(l.batch.buf))])
@@ -85,10 +85,10 @@ func (s *session) send(l *leg) (n int, err error) {
 }
 
 // arm sets the write deadline, unless a recent one will do.
-func (s *session) arm(l *leg) error {
-	timeout := s.p.o.WriteTimeout
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (l *leg) arm() error {
+	timeout := l.p.o.WriteTimeout
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.aborted {
 		return os.ErrDeadlineExceeded
 	}
@@ -101,14 +101,14 @@ func (s *session) arm(l *leg) error {
 }
 
 // wrote accounts for a batch of which the first n octets were written.
-func (s *session) wrote(l *leg, n int, err error) {
-	at := s.p.since(time.Now())
+func (l *leg) wrote(n int, err error) {
+	at := l.p.since(time.Now())
 	var now ledger.Time
 	if l.side == esme && len(l.batch.marks) > 0 {
-		now = s.p.o.Ledger.Now()
+		now = l.p.o.Ledger.Now()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := l.lock()
+	defer l.mu.Unlock()
 	l.sending = 0
 	if err != nil {
 		l.unsent, l.failedAt = err, at

@@ -106,6 +106,13 @@ func (c *Conn) Acknowledged() (octets uint64, roundTrip time.Duration, known boo
 	return uint64(c.out.arrived), time.Millisecond, true
 }
 
+// Unacknowledged is how many octets are on their way to the peer's host. What a full peer keeps back is not.
+func (c *Conn) Unacknowledged() (octets int, known bool) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	return int(c.out.written - c.out.arrived), true
+}
+
 // PeerEnded says whether the peer has ended its direction, or the connection was reset, read to there or not.
 func (c *Conn) PeerEnded() bool {
 	c.link.mu.Lock()

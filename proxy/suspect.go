@@ -1,0 +1,164 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/linxGnu/gosmpp/data"
+
+	"smpponce/ledger"
+)
+
+// ackMargin is how long an acknowledgement may have been under way before its sender died.
+const ackMargin = 200 * time.Millisecond
+
+// lookEvery is how often TCP is asked about a suspected ESME.
+const lookEvery = 10 * time.Millisecond
+
+// suspicion is that an ESME's host has vanished without a FIN. It was sent a probe; any octet from it, or its kernel's acknowledgement, says that
+// it lives: a busy client answers late, but its kernel does not.
+type suspicion struct {
+	since time.Duration
+	told  bool          // the ledger knows of it
+	acked uint64        // octets that its TCP has acknowledged
+	moved time.Duration // when these became more
+	over  chan struct{} // closed when it is proved or disproved
+	alive bool          // disproved; set before over is closed
+}
+
+// suspectOthers suspects the other sessions of the account which have something at stake: a client that has moved repeats that in
+// this session. The ledger hears of it before it hears of any submission of s. Caller holds no lock.
+func (s *session) suspectOthers() {
+	if !s.canSubmit() {
+		return
+	}
+	var others []*session
+	s.p.mu.Lock()
+	for o := range s.p.sessions {
+		if o != s && o.systemID == s.systemID && o.protected() {
+			others = append(others, o)
+		}
+	}
+	s.p.mu.Unlock()
+	for _, o := range others {
+		o.suspectIt(false)
+	}
+}
+
+// suspectIt begins a suspicion, if the ESME leg lives and something is at stake, or in any case. nil: it has not begun.
+func (s *session) suspectIt(anyway bool) *suspicion {
+	s.mu.Lock()
+	if s.phase != bound || s.esme.over != going || s.told || s.esmeParted {
+		s.mu.Unlock()
+		return nil
+	}
+	if s.suspect != nil {
+		defer s.mu.Unlock()
+		return s.suspect
+	}
+	unread := s.unread()
+	if s.open == 0 && s.untold == 0 && len(unread) == 0 && !anyway {
+		s.mu.Unlock()
+		return nil
+	}
+	q := &suspicion{since: s.now(), over: make(chan struct{})}
+	q.acked, _ = s.esme.socket.acked()
+	s.suspect = q
+	s.probe(s.esme, q.since)
+	s.esme.rouse()
+	id := s.id
+	s.mu.Unlock()
+	if id != 0 {
+		s.p.o.Ledger.Suspect(id, unread)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q.told = true
+	s.poke()
+	return q
+}
+
+// unread gives the answers that the ESME's TCP has not acknowledged, written or not. Caller holds the mutex.
+func (s *session) unread() (tickets []*ledger.Ticket) {
+	l := s.esme
+	acked, _ := l.socket.acked()
+	for _, a := range l.answers {
+		if a.at == 0 || a.offset > acked {
+			tickets = append(tickets, a.ticket)
+		}
+	}
+	marks := l.out.marks
+	if l.sending > 0 {
+		marks = append(append([]mark(nil), l.batch.marks...), marks...)
+	}
+	for _, m := range marks {
+		if m.ticket != nil {
+			tickets = append(tickets, m.ticket)
+		}
+	}
+	return tickets
+}
+
+// judge looks whether a suspicion is disproved (trusted: the ledger is to hear of it) or proved, which ends the ESME leg, and else when to look again. Caller
+// holds the mutex.
+func (s *session) judge(now time.Duration) (trusted bool, next time.Duration) {
+	q, l := s.suspect, s.esme
+	switch {
+	case q == nil || s.told || l.over != going:
+		return false, never
+	case !q.told:
+		return false, now + lookEvery
+	}
+	if acked, _ := l.socket.acked(); acked > q.acked {
+		q.acked, q.moved = acked, now
+	}
+	unacked, known := l.unacknowledged()
+	handed := l.sending > 0 || l.out.empty() // the probe, or as much as the peer's window takes
+	switch {
+	case !known, l.alive.heard > q.since, unacked == 0 && handed && now-q.since >= lookEvery:
+		q.alive = true
+	case now-q.since < suspectTime:
+		return false, now + lookEvery
+	case q.moved > q.since+ackMargin:
+		q.alive = true // slow, and not dead
+	default:
+		l.abort(silent)
+		return false, never
+	}
+	s.endSuspicion()
+	return s.id != 0, now
+}
+
+// endSuspicion lets those know who wait for it. Caller holds the mutex.
+func (s *session) endSuspicion() {
+	if s.suspect != nil {
+		close(s.suspect.over)
+		s.suspect = nil
+	}
+}
+
+// isDead says whether the session's ESME has ended, or does not prove within suspectTime that it lives.
+func (s *session) isDead() bool {
+	q := s.suspectIt(true)
+	if q == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return !s.done && s.phase != opening && s.phase != contested && s.phase != refused
+	}
+	select {
+	case <-q.over:
+		return !q.alive
+	case <-s.p.life.Done():
+		return false
+	}
+}
+
+// probe queues an enquire_link for l. Caller holds the mutex.
+func (s *session) probe(l *leg, now time.Duration) {
+	seq := l.requests.add(request{kind: probe, at: now, command: indexOf(data.ENQUIRE_LINK)})
+	l.out.add(enquireLink, seq)
+	s.t.out[l.side][indexOf(data.ENQUIRE_LINK)]++
+	l.alive.probed, l.asked = now, seq
+	if s.protected() {
+		l.askedAt = s.p.o.Ledger.At(time.Now())
+	}
+}
