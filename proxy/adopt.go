@@ -51,12 +51,12 @@ func (p *Proxy) inherit(c *arrival) *session {
 		if s := p.adopt(old, c); s != nil {
 			return s
 		}
-	case <-old.over:
+	case <-old.smscEnded:
 	case <-by.C:
 	case <-p.life.Done():
 	}
 	select {
-	case <-old.over:
+	case <-old.smscEnded:
 	case <-by.C:
 	case <-p.life.Done():
 	}
@@ -79,7 +79,7 @@ func (p *Proxy) predecessor(who identity) *session {
 func (s *session) expect(yes bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if yes && (s.expected || s.heir != nil || s.done || s.esme.over == going && !s.told) {
+	if yes && (s.expected || s.heir != nil || s.done || isClosed(s.smscEnded) || s.esme.over == going && !s.told) {
 		return false
 	}
 	s.expected = yes

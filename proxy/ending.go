@@ -276,6 +276,7 @@ func (s *session) closeSMSC() {
 	if already {
 		return
 	}
+	defer close(s.smscEnded)
 	<-l.writeDone
 	<-l.readDone
 	tail := l.socket.neverSent() // a closed one cannot be asked

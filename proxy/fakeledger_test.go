@@ -19,6 +19,7 @@ type fakeLedger struct {
 	stale   bool // verdicts are too old when they come
 
 	told     []string
+	unread   []int // of each suspicion
 	claimed  []ledger.Submission
 	settled  []ledger.Response
 	unsent   []ledger.Number
@@ -173,8 +174,18 @@ func (l *fakeLedger) Lookup(_ string, r *ledger.Receipt, wait time.Duration, fou
 	}
 }
 
-func (l *fakeLedger) Suspect(ledger.SessionID, []*ledger.Ticket) {}
-func (l *fakeLedger) Trust(ledger.SessionID)                     {}
+func (l *fakeLedger) Suspect(_ ledger.SessionID, unread []*ledger.Ticket) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told = append(l.told, "suspect")
+	l.unread = append(l.unread, len(unread))
+}
+
+func (l *fakeLedger) Trust(ledger.SessionID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told = append(l.told, "trust")
+}
 
 func (l *fakeLedger) Finished(_ string, id []byte, f ledger.Final) {
 	l.mu.Lock()

@@ -195,7 +195,7 @@ func (p *Proxy) believed(a net.Addr) bool {
 // newSession makes a session that has no SMSC leg yet.
 func (p *Proxy) newSession(c *arrival, mu *sync.Mutex, log *zap.Logger) *session {
 	s := &session{p: p, log: log, account: p.o.AccountOf(c.systemID), systemID: c.systemID, command: c.bind.Command(), who: c.who, mu: mu,
-		opened: time.Now(), poked: make(chan struct{}, 1), esmeEnded: make(chan struct{}), drains: make(chan struct{}), over: make(chan struct{})}
+		opened: time.Now(), poked: make(chan struct{}, 1), esmeEnded: make(chan struct{}), drains: make(chan struct{}), smscEnded: make(chan struct{})}
 	if s.account.RetryStatus == 0 {
 		s.account.RetryStatus = retryStatus
 	}

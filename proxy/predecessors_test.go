@@ -18,7 +18,7 @@ func TestABindWaitsForTheEndOfASessionThatItsClientHasLeft(t *testing.T) {
 		time.AfterFunc(time.Second, func() { smsc.send(answer(pending.Sequence(), "id")) })
 
 		start, next := time.Now(), r.dial()
-		next.send(wire.Bind(wire.BindTransceiver, 1, "acme", "secret", ""))
+		next.send(wire.Bind(wire.BindTransceiver, 1, "acme", "secret", "another")) // else it would get the old one's SMSC leg
 		r.accept().want(wire.BindTransceiver)
 		if took := time.Since(start); took != time.Second {
 			t.Errorf("the bind was forwarded after %v, want when the old session was read to its end", took)

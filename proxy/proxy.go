@@ -188,7 +188,6 @@ func (p *Proxy) ended(s *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.past.add(&s.t)
-	close(s.over)
 }
 
 // census counts over all sessions, ended ones too.

@@ -31,8 +31,8 @@ func TestMoreConnectionsThanMaxSessionsAreClosedAtOnce(t *testing.T) {
 		smsc.want(wire.SubmitSM)
 		_ = esme.Close()
 		synctest.Wait()
-		r.bound()
-		r.bound()
+		r.boundAs("one")
+		r.boundAs("two")
 	})
 }
 

@@ -125,8 +125,14 @@ func (r *rig) accept() *peer {
 // bound brings up a session.
 func (r *rig) bound() (esme, smsc *peer) {
 	r.t.Helper()
+	return r.boundAs("")
+}
+
+// boundAs is bound for another client of the account, which no other's SMSC leg is given to.
+func (r *rig) boundAs(systemType string) (esme, smsc *peer) {
+	r.t.Helper()
 	esme = r.dial()
-	esme.send(wire.Bind(wire.BindTransceiver, 1, "acme", "secret", ""))
+	esme.send(wire.Bind(wire.BindTransceiver, 1, "acme", "secret", systemType))
 	smsc = r.accept()
 	bind := smsc.want(wire.BindTransceiver)
 	smsc.send(wire.New(wire.BindTransceiver|wire.Response, 0, bind.Sequence(), []byte("smsc\x00")))
@@ -161,6 +167,20 @@ func (p *peer) want(command uint32) wire.Frame {
 		p.t.Fatalf("%s got command %#x, want %#x", p.name, f.Command(), command)
 	}
 	return f
+}
+
+// wantPastProbes is want for a peer that is asked whether it lives.
+func (p *peer) wantPastProbes(command uint32) wire.Frame {
+	p.t.Helper()
+	for {
+		f := p.next()
+		if f.Command() == command {
+			return f
+		}
+		if f.Command() != wire.EnquireLink {
+			p.t.Fatalf("%s got command %#x, want %#x", p.name, f.Command(), command)
+		}
+	}
 }
 
 // wantEnd waits for the end of the stream, and says whether it was a reset.

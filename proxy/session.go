@@ -51,7 +51,7 @@ type session struct {
 	poked     chan struct{} // something for the watcher; capacity 1
 	esmeEnded chan struct{} // closed when the ledger knows that the ESME leg has ended
 	drains    chan struct{} // closed when the SMSC leg stands without its ESME, and can be taken over
-	over      chan struct{} // closed when nothing of the session is left
+	smscEnded chan struct{} // closed when the SMSC leg is, and the ledger knows
 
 	// What only the ESME's reader uses, and the SMSC's reader.
 	hasher, receiptHasher *ledger.Hasher
@@ -188,6 +188,7 @@ func (s *session) keepAlive(l *leg, now time.Duration) time.Duration {
 	switch due {
 	case ask:
 		s.probe(l, now)
+		l.alive.probed = now
 	case silence:
 		l.abort(silent)
 		s.poke()

@@ -88,7 +88,7 @@ func TestShutdownEndsWithItsGrace(t *testing.T) {
 			t.Errorf("the ledger was told of %d sessions' and %d legs' ends, want 5 of each", n, r.ledger.legEnds)
 		}
 		for _, esme := range esmes {
-			esme.want(wire.Unbind)
+			esme.wantPastProbes(wire.Unbind)
 		}
 	})
 }

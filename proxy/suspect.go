@@ -157,7 +157,7 @@ func (s *session) probe(l *leg, now time.Duration) {
 	seq := l.requests.add(request{kind: probe, at: now, command: indexOf(data.ENQUIRE_LINK)})
 	l.out.add(enquireLink, seq)
 	s.t.out[l.side][indexOf(data.ENQUIRE_LINK)]++
-	l.alive.probed, l.asked = now, seq
+	l.asked = seq
 	if s.protected() {
 		l.askedAt = s.p.o.Ledger.At(time.Now())
 	}

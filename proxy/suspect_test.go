@@ -1,0 +1,141 @@
+package proxy
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"smpponce/ledger"
+	"smpponce/test/wire"
+)
+
+// pending is a session with a submission unanswered.
+func pending(r *rig) (esme, smsc *peer) {
+	r.t.Helper()
+	esme, smsc = r.bound()
+	esme.send(submitFrame(1, "unanswered"))
+	smsc.want(wire.SubmitSM)
+	return esme, smsc
+}
+
+func told(r *rig) []string {
+	return view(r.ledger, func() []string { return slices.Clone(r.ledger.told) })
+}
+
+// CASES 10.
+func TestAVanishedESMEIsFoundWhenItsClientBindsAnew(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, _ := pending(r)
+		esme.Vanish()
+		start := time.Now()
+		r.boundAs("another pod")
+		if time.Since(start) != 0 {
+			t.Errorf("the bind took %v, want none: only what is equal waits", time.Since(start))
+		}
+		if got := told(r); !slices.Contains(got, "suspect") || slices.Contains(got, "close session") {
+			t.Fatalf("when the new session was bound the ledger had been told %v", got)
+		}
+		time.Sleep(suspectTime - 50*time.Millisecond)
+		if got := told(r); slices.Contains(got, "close session") || slices.Contains(got, "trust") {
+			t.Fatalf("before %v the ledger had been told %v", suspectTime, got)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if n := len(r.ledger.ends); n != 1 || r.ledger.ends[0].How != ledger.Vanished {
+			t.Errorf("%d ends, %v; want one that vanished", n, r.ledger.ends)
+		}
+	})
+}
+
+// CASES 11.
+func TestABusyESMEWhoseKernelAcknowledgesTheProbeLives(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, _ := pending(r) // it reads nothing
+		r.boundAs("a colleague")
+		time.Sleep(100 * time.Millisecond)
+		if got := told(r); !slices.Contains(got, "trust") {
+			t.Errorf("the ledger was told %v, want trust", got)
+		}
+		time.Sleep(time.Minute)
+		if n := len(r.ledger.ends); n != 0 {
+			t.Errorf("%d sessions ended", n)
+		}
+		esme.want(wire.EnquireLink)
+	})
+}
+
+func TestAnESMEThatTakesNothingMoreIsNotTakenForDead(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, _ := pending(r)
+		esme.Stall(0) // its window is closed
+		r.boundAs("a colleague")
+		time.Sleep(3 * time.Second)
+		if got := told(r); !slices.Contains(got, "trust") {
+			t.Errorf("the ledger was told %v, want trust", got)
+		}
+	})
+}
+
+// CASES 12.
+func TestAnAnswerThatAVanishedESMECannotHaveIsToldOf(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, smsc := r.bound()
+		esme.send(submitFrame(1, "answered into the void"))
+		f := smsc.want(wire.SubmitSM)
+		esme.Vanish()
+		smsc.send(answer(f.Sequence(), "id"))
+		time.Sleep(3 * time.Second)
+		r.boundAs("another pod")
+		if got := view(r.ledger, func() []int { return slices.Clone(r.ledger.unread) }); len(got) != 1 || got[0] != 1 {
+			t.Fatalf("suspicions with %v unread answers, want one with 1", got)
+		}
+		time.Sleep(suspectTime + 100*time.Millisecond)
+		if n := len(r.ledger.ends); n != 1 || len(r.ledger.ends[0].Answers) != 1 || r.ledger.ends[0].Answers[0].Acked {
+			t.Errorf("ends %+v, want one with an answer that was not acknowledged", r.ledger.ends)
+		}
+	})
+}
+
+func TestWhoHasNothingAtStakeIsNotAsked(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, smsc := r.bound()
+		esme.send(submitFrame(1, "answered and read"))
+		smsc.send(answer(smsc.want(wire.SubmitSM).Sequence(), "id"))
+		esme.want(wire.SubmitSM | wire.Response)
+		r.boundAs("a colleague")
+		esme.wantNothing(3 * time.Second)
+		if got := told(r); slices.Contains(got, "suspect") {
+			t.Errorf("the ledger was told %v", got)
+		}
+	})
+}
+
+func TestAReceiverMakesNobodySuspect(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, _ := pending(r)
+		esme.Vanish()
+		next := r.dial()
+		next.send(wire.Bind(wire.BindReceiver, 1, "acme", "secret", ""))
+		smsc := r.accept()
+		smsc.send(wire.New(wire.BindReceiver|wire.Response, 0, smsc.want(wire.BindReceiver).Sequence(), []byte("smsc\x00")))
+		next.want(wire.BindReceiver | wire.Response)
+		synctest.Wait()
+		if got := told(r); slices.Contains(got, "suspect") {
+			t.Errorf("the ledger was told %v", got)
+		}
+	})
+}
+
+func TestAnyOctetFromASuspectedESMEClearsIt(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, _ := pending(r)
+		esme.Stall(0)
+		r.boundAs("a colleague")
+		time.Sleep(time.Millisecond)
+		esme.send(wire.New(wire.EnquireLink, 0, 9, nil))
+		time.Sleep(50 * time.Millisecond)
+		if got := told(r); !slices.Contains(got, "trust") {
+			t.Errorf("the ledger was told %v, want trust", got)
+		}
+	})
+}
