@@ -164,7 +164,7 @@ func TestAWaiterOfADyingLegIsDecidedAnewAndAnswered(t *testing.T) {
 				first.Submit(stage.Message("A"))
 				draining.WantSubmit()
 				_ = first.Close()
-				second, own := s.Bound("acme")
+				second, own := s.BoundElsewhere("acme")
 				n := second.Submit(stage.Message("A"))
 				own.WantNothing(10 * time.Second)
 				s.WantValue(1, "smpponce_submissions_total", "verdict", "join")

@@ -75,7 +75,7 @@ func TestAPausedProcessActsOnNoOldVerdict(t *testing.T) {
 	p.Pause()
 	first.Reset()
 	again := s.Dial()
-	again.Send(wire.Bind(wire.BindTransceiver, 1, "acme", "secret", ""))
+	again.Send(wire.Bind(wire.BindTransceiver, 1, "acme", "secret", "elsewhere"))
 	pass(11 * time.Second) // a verdict is good for ten
 	p.Signal(syscall.SIGCONT)
 

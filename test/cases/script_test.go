@@ -127,7 +127,7 @@ func TestAClientThatIsBackAtOnceFindsItsUnansweredMessageTakenForSent(t *testing
 							submit := draining.WantSubmit()
 							c.before(s, draining, submit)
 							leave(first)
-							second, own := s.Bound("acme")
+							second, own := s.BoundElsewhere("acme")
 							n := second.Submit(stage.Message("A"))
 							c.after(s, draining, submit)
 							if id := second.WantAnswer(n, wire.OK); id != "1" {

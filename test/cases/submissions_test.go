@@ -69,7 +69,7 @@ func TestSubmitMultiAndDataSMAreJoined(t *testing.T) {
 		f := smsc.Next()
 		_ = esme.Close()
 		s.Value("") // until the end is known
-		again, _ := s.Bound("acme")
+		again, _ := s.BoundElsewhere("acme")
 		again.Send(frame(stage.Message("hello"), 5))
 		s.WantValue(1, "smpponce_resubmissions_total", "state", "in_flight", "verdict", "join")
 		smsc.Send(wire.New(f.Command()|wire.Response, 0, f.Sequence(), answer))

@@ -115,8 +115,32 @@ func (s *Stage) Bound(account string) (esme, smsc *Peer) {
 // BoundAs is Bound with another bind.
 func (s *Stage) BoundAs(command uint32, account string) (esme, smsc *Peer) {
 	s.T.Helper()
+	return s.bound(wire.Bind(command, 1, account, "secret", ""))
+}
+
+// BoundElsewhere is Bound for another client of the account: no SMSC leg that one has left is given to it.
+func (s *Stage) BoundElsewhere(account string) (esme, smsc *Peer) {
+	s.T.Helper()
+	return s.bound(wire.Bind(wire.BindTransceiver, 1, account, "secret", "elsewhere"))
+}
+
+// Back binds as Bound does, and gets the SMSC leg that its predecessor has left: nothing reaches an SMSC.
+func (s *Stage) Back(account string) *Peer {
+	s.T.Helper()
+	esme := s.Dial()
+	esme.Send(wire.Bind(wire.BindTransceiver, 1, account, "secret", ""))
+	esme.sequence = 1
+	if got := esme.Want(wire.BindTransceiver | wire.Response); got.Status() != wire.OK {
+		s.T.Fatalf("bind_resp with status %#x", got.Status())
+	}
+	return esme
+}
+
+func (s *Stage) bound(own wire.Frame) (esme, smsc *Peer) {
+	s.T.Helper()
+	command, account := own.Command(), own.ID()
 	esme = s.Dial()
-	esme.Send(wire.Bind(command, 1, account, "secret", ""))
+	esme.Send(own)
 	esme.sequence = 1
 	smsc = s.Accept()
 	bind := smsc.Want(command)
