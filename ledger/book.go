@@ -53,6 +53,7 @@ type book struct {
 	oldest, newest *flight // flights that are not overdue, by time of the claim
 	overdue        []*flight
 	holds          []*Claim
+	stalled        int                    // in the accounts' lists
 	lookups        map[[16]byte][]*lookup // under way, by message id: parked, or the store is asked
 	parked         int                    // how many of them are parked
 	outstanding    map[Address]int        // attempts in flight by destination
@@ -100,6 +101,10 @@ func (b *book) consider(c *Claim, again bool, now Time) {
 	if b.refuses(s.account) {
 		b.m.submissions[Fail].Inc()
 		b.reply(c, &Answer{Status: statusSystemError, Verdict: Fail})
+		return
+	}
+	if b.isStalled(c) {
+		b.stall(c)
 		return
 	}
 	c.group = b.joined(c, now)

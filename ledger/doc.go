@@ -59,6 +59,14 @@
 // The proxy says how far its answers got when the session ends (End), and a Ticket leads from each answer back to its
 // record.
 //
+// # Suspected sessions
+//
+// An ESME whose host has vanished looks bound until its silence is proved. Suspect tells of one that may be dead, and of the
+// answers that its TCP has not acknowledged. Until Trust or CloseSession says what it is, content keys of the account's other
+// sessions that equal what it was not answered, or perhaps has not read, are stalled: they wait in the account's list, in order, in
+// nobody's way, and are then decided as if they had come now. So an equal message of a busy client's colleague is new, and the window of a host that
+// died is joined or replayed.
+//
 // # Long messages
 //
 // The reference that ties the parts of a long message together is not in their keys: an application that repeats the
@@ -238,5 +246,5 @@
 // told to operators (maxDoubts, maxStories, maxReceipts), request ids that proved to be
 // none (maxVoided), long messages of which parts are to come (maxGroups; beyond it parts are matched with records of their own
 // reference only; from manyGroups on they are given up after client_timeout), attempts (maxAttempts, those in doubt apart) and submissions (historyKept) remembered of a record.
-// The queue holds what max_pending of each session allows.
+// The queue, and what is stalled, hold what max_pending of each session allows.
 package ledger

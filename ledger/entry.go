@@ -10,6 +10,8 @@ type account struct {
 	submitters int        // bound sessions that can submit
 	since      Time       // when the first of them was bound
 	waiting    []*session // ended ones that no session able to submit has followed yet
+	suspected  []*session // bound ones whose ESME may be dead
+	stalled    []*Claim   // of other sessions, oldest first: they wait to hear what one of those is
 	hasher     *Hasher
 	blind      Time                // until then no receipt proves anything: there may be attempts that the ledger does not know
 	several    map[*entry]struct{} // live records to several destinations that lack an id: a receipt of any destination may be theirs
@@ -22,8 +24,10 @@ type session struct {
 	canSubmit bool
 	ended     Time     // 0: bound
 	again     Time     // the first moment, at or after ended, at which the account could submit; 0: not yet
-	suspected bool     // its ESME may be dead
 	claims    []*Claim // whose answers have not been given
+	// While its ESME may be dead: the answers that it may not have read, by their keys and those of the other parts of their
+	// messages. nil: it is not suspected.
+	unread map[Key][]*Ticket
 }
 
 // bound is false for none.

@@ -55,7 +55,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		inDoubt:       gauge("smpponce_in_doubt", "Records that were forwarded and whose acceptance nobody knows."),
 		resent:        counter("smpponce_in_doubt_resent_total", "Forwardings of what was in doubt: each is a possible duplicate."),
 		settledBy:     vector("smpponce_in_doubt_settled_total", "Records in doubt that were settled, by evidence.", "evidence"),
-		held:          gauge("smpponce_held_submissions", "Resubmissions that wait for evidence about a record in doubt."),
+		held:          gauge("smpponce_held_submissions", "Submissions that wait: for evidence about a record in doubt, to hear whether another session's ESME lives, or for the rest of a long message."),
 		overdue:       gauge("smpponce_overdue_submissions", "Attempts unanswered for longer than upstream.response_timeout."),
 		late:          counter("smpponce_late_responses_total", "SMSC answers that came after upstream.response_timeout."),
 		mismatches:    counter("smpponce_key_mismatches_total", "Submissions whose request id was seen with another content."),

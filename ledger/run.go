@@ -78,7 +78,7 @@ func (l *Ledger) handle(e *event, now Time) {
 	case suspect:
 		b.suspect(e.session, e.tickets)
 	case trust:
-		b.trust(e.session)
+		b.trust(e.session, now)
 	case openLeg:
 		b.openLeg(e.leg)
 	case closeLeg:

@@ -61,19 +61,8 @@ func (b *book) closeSession(id SessionID, end *End, now Time) {
 		b.log.Info("session left submissions that may come again", zap.Stringer("session", id), zap.Stringer("ended", end.How),
 			zap.Int("unanswered", unanswered), zap.Int("answers_lost", len(lost)))
 	}
-}
-
-// suspect and trust say that the ESME of a session may be dead, and that it lives.
-func (b *book) suspect(id SessionID, unread []*Ticket) {
-	if s := b.sessions[id]; s != nil {
-		s.suspected = true
-	}
-}
-
-func (b *book) trust(id SessionID) {
-	if s := b.sessions[id]; s != nil {
-		s.suspected = false
-	}
+	b.unstall(s.account)
+	b.clear(s, now)
 }
 
 // abandon takes an unanswered claim of an ended session off whatever it waits for. Its attempt, if it has one, goes on.
@@ -94,7 +83,7 @@ func (b *book) reopen(t *Ticket, now Time, unread bool) {
 		return
 	}
 	e := b.current(t.e)
-	if s := &e.Standing; s.Session != t.session || s.Sequence != t.sequence || s.At != t.at || s.Answered != t.answered || !e.account.policy.Content {
+	if !t.standsFor(e) || !e.account.policy.Content {
 		return // another submission stands in its place
 	}
 	if unread {

@@ -44,7 +44,7 @@ func (b *book) endHolds(now Time) Time {
 			b.rest(e)
 		}
 	}
-	b.m.held.Set(float64(len(b.holds)))
+	b.countHeld()
 	return next
 }
 

@@ -39,6 +39,7 @@ func (b *book) give(c *Claim, r *Response, v Verdict, now Time) {
 
 // reply says the answer after the next commit. Until then the claim stays with its session, whose end would take the answer back.
 func (b *book) reply(c *Claim, a *Answer) {
+	c.session.mayMiss(a.Ticket)
 	c.attempt, c.until, c.answer = 0, 0, a
 	b.tell(effect{claim: c, answer: a})
 }
@@ -115,5 +116,5 @@ func (b *book) hold(c *Claim, until Time) {
 	c.until = until
 	b.holds = append(b.holds, c)
 	b.due = min(b.due, until)
-	b.m.held.Set(float64(len(b.holds)))
+	b.countHeld()
 }
