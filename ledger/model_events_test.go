@@ -43,7 +43,7 @@ func (m *model) claim(msg *message, s *modelSession, key string) *modelMessage {
 	case Wait:
 		m.hold(c, until)
 	case Replay:
-		m.give(c, r.answer)
+		m.give(c, *r.answer)
 		m.save(r)
 	}
 	m.rest(r)
@@ -59,6 +59,9 @@ func (m *model) stand(c *modelMessage, r *modelRecord) {
 func (m *model) forward(c *modelMessage) {
 	a := &modelAttempt{state: InFlight, flying: true, at: m.now, leg: m.legs[c.b], message: c}
 	c.record.attempts = append(c.record.attempts, a)
+	i := len(c.attempts)
+	a.number, a.reference = func() Number { return c.message.forwards[i] }, c.Reference
+	c.record.released = false
 	c.attempts = append(c.attempts, a)
 	c.own, c.until, c.tried = a, 0, true
 	c.forwards++
@@ -132,7 +135,7 @@ func (m *model) redecide(r *modelRecord) {
 				m.hold(c, until)
 			}
 		case Replay:
-			m.give(c, r.answer)
+			m.give(c, *r.answer)
 		case Retry:
 			m.sendBack(c, "retry")
 			m.save(r)
@@ -146,6 +149,10 @@ func (m *model) settle(a *modelAttempt, r *modelRecord, ok bool, text string) {
 	if !a.flying {
 		return
 	}
+	if a.state == Accepted || a.state == Undelivered {
+		m.confirm(a, r, ok, text)
+		return
+	}
 	a.flying, a.ended = false, m.now
 	c := a.message
 	a.message = nil
@@ -154,12 +161,13 @@ func (m *model) settle(a *modelAttempt, r *modelRecord, ok bool, text string) {
 	}
 	if ok {
 		a.state, a.id = Accepted, text
-		if r.answer == "" {
-			r.answer = text
+		if r.answer == nil {
+			r.answer = &text
 		}
 	} else {
 		a.state = Rejected
 	}
+	a.byOperator = false
 	if c != nil {
 		switch {
 		case ok:
@@ -196,7 +204,7 @@ func (m *model) finished(id string) {
 			if a.id == id && a.state == Accepted {
 				a.state, a.ended = Undelivered, m.now
 				if r.state() != Accepted {
-					r.answer = ""
+					r.answer = nil
 				}
 				m.save(r)
 			}
@@ -240,7 +248,10 @@ func (m *model) endLeg(l *modelLeg) {
 	for _, r := range m.records {
 		for _, a := range r.attempts {
 			if a.leg == l && a.flying {
-				a.flying, a.state, a.byTime, a.ended = false, InDoubt, false, m.now
+				a.flying = false
+				if a.state == InFlight || a.state == InDoubt {
+					a.state, a.byTime, a.ended = InDoubt, false, m.now
+				}
 				if a.message != nil {
 					m.drop(a.message)
 				}
@@ -316,9 +327,11 @@ func (m *model) kill(mark, now Time) {
 	for _, r := range m.records {
 		d := r.disk
 		r.waiting, r.beneath, r.held, r.loss, r.until, r.answer = nil, nil, d.held, d.loss, d.until, d.answer
+		r.released = d.released
 		for i, a := range r.attempts {
 			b := d.attempts[i]
 			a.state, a.ended, a.byTime, a.message = b.state, b.ended, b.byTime, nil
+			a.id, a.byOperator = b.id, b.byOperator
 			a.flying = false
 			if a.state == InFlight || a.byTime && a.state == InDoubt {
 				a.state, a.byTime, a.ended = InDoubt, false, now
@@ -329,7 +342,7 @@ func (m *model) kill(mark, now Time) {
 		}
 		stand := *d.standing
 		r.standing = &stand
-		if s := r.standing; s.session.endedAt == ended && s.answered != 0 && s.lost == 0 && r.known() && s.answered >= mark.Add(-200*time.Millisecond) {
+		if s := r.standing; s.session.endedAt == ended && s.answered != 0 && s.lost == 0 && (r.known() || r.nameless() > 0) && s.answered >= mark.Add(-200*time.Millisecond) {
 			s.lost = mark
 		}
 		m.save(r)

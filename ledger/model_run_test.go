@@ -21,12 +21,14 @@ type play struct {
 func TestTheLedgerDoesWhatTheModelSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		doubt := rapid.SampledFrom([]DoubtPolicy{Hold, Hold, ForwardInDoubt, RefuseInDoubt}).Draw(t, "on_in_doubt")
-		r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt = doubt })
+		attempts := rapid.SampledFrom([]int{0, 0, 2, 3}).Draw(t, "max_attempts")
+		interval := rapid.SampledFrom([]time.Duration{0, 0, 45 * time.Second}).Draw(t, "min_interval")
+		r := newRig(t, func(_ *Options, p *Policy) { p.OnInDoubt, p.MaxAttempts, p.MinInterval = doubt, attempts, interval })
 		p := &play{T: t, r: r, m: newModel(r.o.PolicyOf(""), r.now)}
 		p.bind()
 		steps := rapid.IntRange(5, 60).Draw(t, "steps")
 		for range steps {
-			switch step := rapid.IntRange(0, 20).Draw(t, "step"); {
+			switch step := rapid.IntRange(0, 24).Draw(t, "step"); {
 			case step < 6:
 				p.submit()
 			case step < 10:
@@ -34,7 +36,7 @@ func TestTheLedgerDoesWhatTheModelSays(t *testing.T) {
 			case step < 13:
 				p.wait()
 			default:
-				[]func(){p.bind, p.end, p.endBoth, p.withdraw, p.finish, p.kill, p.bind, p.r.checkpoint}[step-13]()
+				[]func(){p.bind, p.end, p.endBoth, p.withdraw, p.finish, p.kill, p.bind, p.r.checkpoint, p.receipt, p.receipt, p.resolve, p.endBoth}[step-13]()
 			}
 			p.m.check(p)
 			p.r.checkImage()
@@ -75,6 +77,9 @@ func (p *play) submit() {
 	}
 	if rapid.IntRange(0, 4).Draw(p.T, "receipt") == 0 {
 		options = append(options, func(m *message) { m.ReceiptRequested = false })
+	}
+	if n := rapid.SampledFrom([]uint16{0, 0, 0, 1, 2}).Draw(p.T, "reference"); n != 0 {
+		options = append(options, referring(n))
 	}
 	if n == 3 {
 		options = append(options, scheduled(p.r.now.Std().Unix()+int64(rapid.SampledFrom([]int{0, 60, 1000}).Draw(p.T, "schedule"))))

@@ -43,7 +43,8 @@ type modelRecord struct {
 	waiting  []*modelMessage
 	loss     Time // first loss, and end of absorbing: fixed with the first submission that is absorbed
 	until    Time
-	answer   string
+	answer   *string
+	released bool
 	closed   bool // expired in doubt, and forwarded in spite of that
 	disk     *modelRecord
 }
@@ -57,6 +58,10 @@ type modelAttempt struct {
 	leg     *modelLeg
 	message *modelMessage // gets its answer
 	id      string
+	number  func() Number
+	// An operator's word tells no id, or none was asked for.
+	byOperator bool
+	reference  uint16
 }
 
 type modelStand struct {
@@ -193,8 +198,15 @@ func (m *model) absorbs(r *modelRecord) (from, until Time) {
 	return from, until
 }
 
-// verdict is the table of DESIGN 4.3.
+// verdict is the table of DESIGN 4.3, with the limits on forwarding.
 func (m *model) verdict(r *modelRecord, heldUntil Time) (v Verdict, until Time) {
+	if v, until = m.unlimited(r, heldUntil); v == Forward && m.limited(r) {
+		return Retry, 0
+	}
+	return v, until
+}
+
+func (m *model) unlimited(r *modelRecord, heldUntil Time) (v Verdict, until Time) {
 	switch r.state() {
 	case Accepted:
 		return Replay, 0
@@ -205,7 +217,7 @@ func (m *model) verdict(r *modelRecord, heldUntil Time) (v Verdict, until Time) 
 	}
 	deadline := m.deadline(r)
 	switch {
-	case m.p.OnInDoubt == ForwardInDoubt, m.p.OnInDoubt == Hold && m.now >= deadline:
+	case r.released, m.p.OnInDoubt == ForwardInDoubt, m.p.OnInDoubt == Hold && m.now >= deadline:
 		return Forward, 0
 	case m.p.OnInDoubt == RefuseInDoubt:
 		return Retry, 0
