@@ -19,16 +19,19 @@ type chaos struct {
 	told      map[string]Time   // request ids whose acceptance was told and written down, since when
 	forgotten int               // what the messages before this one were told may not be on the disk
 	lost      map[*message]bool // submissions that the client may have given up
+	fate      map[Number]bool   // attempts that the SMSC has accepted, or not
+	asked     int               // look-ups that were not answered
+	blurred   bool              // attempts may be forgotten, so that receipts may be taken for others'
 }
 
 // TestPromisesAreKeptWhateverFails: nobody is answered twice (the message itself sees to that); who was told an acceptance under a
-// request id is never forwarded again within the window; no more submissions are absorbed than were abandoned; and in the
-// end everyone is answered whose session and leg live.
+// request id is never forwarded again within the window; no more submissions are absorbed than were abandoned; no receipt is taken for
+// that of another attempt; and in the end everyone is answered whose session and leg live.
 func TestPromisesAreKeptWhateverFails(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		doubt := rapid.SampledFrom([]DoubtPolicy{Hold, ForwardInDoubt, RefuseInDoubt}).Draw(t, "on_in_doubt")
 		mode := rapid.SampledFrom([]SyncMode{SyncIntents, SyncAll, SyncNone}).Draw(t, "sync")
-		c := &chaos{T: t, ended: map[*binding]bool{}, told: map[string]Time{}, lost: map[*message]bool{}}
+		c := &chaos{T: t, ended: map[*binding]bool{}, told: map[string]Time{}, lost: map[*message]bool{}, fate: map[Number]bool{}}
 		// With bypass and in observe mode all is forwarded: there the promises are that nobody is answered twice and nothing is left over.
 		c.all = rapid.SampledFrom([]string{"", "", "bypass", "observe"}).Draw(t, "forward all")
 		c.r = newRig(t, func(o *Options, p *Policy) {
@@ -49,7 +52,7 @@ func TestPromisesAreKeptWhateverFails(t *testing.T) {
 
 func (c *chaos) step() {
 	r := c.r
-	switch n := rapid.IntRange(0, 28).Draw(c.T, "step"); {
+	switch n := rapid.IntRange(0, 33).Draw(c.T, "step"); {
 	case n < 8:
 		c.submit()
 	case n < 13:
@@ -83,6 +86,10 @@ func (c *chaos) step() {
 		c.kill(true)
 	case n == 28:
 		r.checkpoint()
+	case n < 33:
+		c.receipt()
+	default:
+		c.operator()
 	}
 }
 
@@ -110,13 +117,13 @@ func (c *chaos) submit() {
 	if b == nil {
 		return
 	}
-	switch n := rapid.IntRange(0, 5).Draw(c.T, "text"); n {
-	case 0, 1, 2:
-		text := fmt.Sprint("text ", n)
-		b.submit(text, withID(text))
-	default:
-		b.submit(fmt.Sprint("text ", n))
+	n := rapid.IntRange(0, 5).Draw(c.T, "text")
+	text := fmt.Sprint("text ", n)
+	options := []option{to(fmt.Sprint("number ", n/2)), referring(uint16(rapid.IntRange(0, 2).Draw(c.T, "reference")))}
+	if n < 3 {
+		options = append(options, withID(text))
 	}
+	b.submit(text, options...)
 }
 
 func (c *chaos) settle() {
@@ -131,11 +138,67 @@ func (c *chaos) settle() {
 	}
 	m := list[rapid.IntRange(0, len(list)-1).Draw(c.T, "settled")]
 	i := rapid.IntRange(0, len(m.forwards)-1).Draw(c.T, "attempt")
-	if rapid.IntRange(0, 4).Draw(c.T, "accepted") > 0 {
+	if c.accepts(m.forwards[i]) {
 		m.settleAttempt(i, accepted(fmt.Sprint("id", m.forwards[i])))
 	} else {
 		m.settleAttempt(i, Response{Status: 0x58})
 	}
+}
+
+// accepts draws once whether the SMSC has accepted an attempt.
+func (c *chaos) accepts(n Number) bool {
+	if _, ok := c.fate[n]; !ok {
+		c.fate[n] = rapid.IntRange(0, 4).Draw(c.T, "accepted") > 0
+	}
+	return c.fate[n]
+}
+
+// receipt is one of an attempt that the SMSC has accepted, whoever knows that.
+func (c *chaos) receipt() {
+	type sent struct {
+		*message
+		n Number
+	}
+	var list []sent
+	for _, m := range c.r.messages {
+		for _, n := range m.forwards {
+			list = append(list, sent{m, n})
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	s := list[rapid.IntRange(0, len(list)-1).Draw(c.T, "receipt")]
+	if !c.accepts(s.n) {
+		return
+	}
+	r := s.receipt(fmt.Sprint("id", s.n))
+	if rapid.Bool().Draw(c.T, "echoes nothing") {
+		r.Reference = 0
+	}
+	wait := rapid.SampledFrom([]time.Duration{0, 3 * time.Second}).Draw(c.T, "race_wait")
+	c.r.l.Lookup("acme", r, wait, func(Found) { c.asked-- })
+	c.asked++
+	c.r.run()
+}
+
+// operator tells the truth about something in doubt.
+func (c *chaos) operator() {
+	list := c.r.l.book.doubts()
+	if len(list) == 0 {
+		return
+	}
+	s := list[rapid.IntRange(0, len(list)-1).Draw(c.T, "doubt")]
+	as, id := ResolveReleased, ""
+	if last := s.lastInDoubt().Number; s.Record.nameless() == 1 {
+		if as = ResolveRejected; c.accepts(last) {
+			as, id = ResolveAccepted, fmt.Sprint("id", last)
+		}
+	}
+	if as == ResolveAccepted && rapid.Bool().Draw(c.T, "without id") {
+		id = ""
+	}
+	c.r.resolve(s.Number, as, id)
 }
 
 func (c *chaos) wait(d time.Duration) { c.r.wait(d) }
@@ -166,6 +229,7 @@ func (c *chaos) end(leg bool) {
 
 func (c *chaos) kill(power bool) {
 	r := c.r
+	c.blurred = c.blurred || r.l.failed && c.all != "" || power && r.o.Sync == SyncNone
 	if power || r.l.failed { // what was told may not be on the disk
 		clear(c.told)
 		c.forgotten = len(r.messages)
@@ -185,11 +249,22 @@ func (c *chaos) kill(power bool) {
 	for _, b := range c.bindings {
 		c.ended[b], b.noLeg = true, true
 	}
+	c.asked = 0
 	r.kill(time.Second)
 }
 
 // check looks at all promises but the last.
 func (c *chaos) check() {
+	c.r.l.book.each(func(e *entry) {
+		for _, a := range e.Attempts {
+			// Which of its attempts in doubt a record has an id from, nobody can tell, and need not.
+			if n := new(Number); len(a.ID) > 0 && !c.blurred {
+				if fmt.Sscanf(string(a.ID), "id%d", n); e.attempt(*n) == nil {
+					c.Fatalf("attempt %d got the id %s, by %s", a.Number, a.ID, a.Evidence)
+				}
+			}
+		}
+	})
 	if c.all != "" {
 		return
 	}
@@ -238,6 +313,9 @@ func (c *chaos) finish() {
 	c.wait(2 * time.Hour)
 	if err := r.l.Writable(); err != nil {
 		c.Fatalf("not writable: %v", err)
+	}
+	if c.asked != 0 {
+		c.Fatalf("%d receipts wait for ever", c.asked)
 	}
 	for i, m := range r.messages {
 		if c.all != "observe" && !c.ended[m.b] && len(m.answers) != 1 {

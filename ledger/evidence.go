@@ -48,7 +48,8 @@ func (b *book) proven(q *lookup, now Time) (*entry, Evidence) {
 	return b.left(q), ByElimination
 }
 
-// referred finds the record that alone carried the reference which q's receipt echoes, if an attempt of it is in doubt.
+// referred finds the record that alone carried the reference which q's receipt echoes, if an attempt of it is in doubt and none in
+// flight: the id may be that one's, and its answer will tell.
 func (b *book) referred(q *lookup) *entry {
 	if len(q.numbers) > 1 {
 		return nil
@@ -59,7 +60,7 @@ func (b *book) referred(q *lookup) *entry {
 		}
 	}
 	for _, e := range b.nameless[q.receipt.Destination] {
-		if e.Number == q.numbers[0] && e.doubtful() {
+		if e.Number == q.numbers[0] && e.doubtful() && !slices.ContainsFunc(e.Attempts, func(a Attempt) bool { return a.State == InFlight }) {
 			return e
 		}
 	}

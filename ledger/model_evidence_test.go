@@ -54,7 +54,7 @@ func (m *model) receipt(id string, reference uint16) bool {
 	}
 	if len(carried) > 0 {
 		for _, a := range carried[0].attempts {
-			if len(carried) == 1 && a.state == InDoubt {
+			if len(carried) == 1 && a.state == InDoubt && !slices.ContainsFunc(carried[0].attempts, func(a *modelAttempt) bool { return a.state == InFlight }) {
 				m.prove(a, carried[0], id)
 				return true
 			}
