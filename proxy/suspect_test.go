@@ -41,6 +41,7 @@ func TestAVanishedESMEIsFoundWhenItsClientBindsAnew(t *testing.T) {
 			t.Fatalf("before %v the ledger had been told %v", suspectTime, got)
 		}
 		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
 		if n := len(r.ledger.ends); n != 1 || r.ledger.ends[0].How != ledger.Vanished {
 			t.Errorf("%d ends, %v; want one that vanished", n, r.ledger.ends)
 		}
@@ -57,6 +58,7 @@ func TestABusyESMEWhoseKernelAcknowledgesTheProbeLives(t *testing.T) {
 			t.Errorf("the ledger was told %v, want trust", got)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if n := len(r.ledger.ends); n != 0 {
 			t.Errorf("%d sessions ended", n)
 		}
@@ -90,6 +92,7 @@ func TestAnAnswerThatAVanishedESMECannotHaveIsToldOf(t *testing.T) {
 			t.Fatalf("suspicions with %v unread answers, want one with 1", got)
 		}
 		time.Sleep(suspectTime + 100*time.Millisecond)
+		synctest.Wait()
 		if n := len(r.ledger.ends); n != 1 || len(r.ledger.ends[0].Answers) != 1 || r.ledger.ends[0].Answers[0].Acked {
 			t.Errorf("ends %+v, want one with an answer that was not acknowledged", r.ledger.ends)
 		}
