@@ -36,7 +36,8 @@ func (s *session) makeEnd(why string) *session {
 		s.closeSMSC()
 		s.await(settleAnswer, func() bool { return s.settling == 0 })
 	}
-	s.leaveESME()
+	closed := make(chan struct{})
+	go s.closeSocket(s.leaveESME(), closed)
 	if !s.isOver(s.smsc) {
 		s.drain()
 		if s.heir == nil {
@@ -46,6 +47,7 @@ func (s *session) makeEnd(why string) *session {
 	if s.heir == nil {
 		s.closeSMSC()
 	}
+	<-closed
 	s.summarise(why)
 	s.p.ended(s)
 	return nil
@@ -85,9 +87,10 @@ func (s *session) sayFarewell(legs ...*leg) {
 	})
 }
 
-// leaveESME lets the ESME have what is queued for it, tells the ledger what became of it, and closes. The ledger
-// must know before our FIN leaves: on seeing it the client comes back, and repeats what is unanswered.
-func (s *session) leaveESME() {
+// leaveESME lets the ESME have what is queued for it, tells the ledger what became of it, and ends our side. The ledger
+// must know before our FIN leaves: on seeing it the client comes back, and repeats what is unanswered. Until when the ESME's own end is
+// worth waiting for, it gives as a time from now.
+func (s *session) leaveESME() (linger time.Duration) {
 	l := s.esme
 	s.mu.Lock()
 	l.shut, l.finish = true, true
@@ -99,9 +102,22 @@ func (s *session) leaveESME() {
 		s.awaitAcked()
 		s.closeESME(dropped)
 		_ = l.closeWrite() // it fails where the peer was quicker
-		s.await(lingerTime, func() bool { return isClosed(l.readDone) })
-	} else {
-		s.closeESME(dropped)
+		return lingerTime
+	}
+	s.closeESME(dropped)
+	return 0
+}
+
+// closeSocket closes the ESME's connection at its own end, or after linger. It is a goroutine of its own, which makeEnd waits for: meanwhile
+// the client may be back for the SMSC leg.
+func (s *session) closeSocket(linger time.Duration, closed chan<- struct{}) {
+	defer close(closed)
+	l := s.esme
+	by := time.NewTimer(linger)
+	defer by.Stop()
+	select {
+	case <-l.readDone:
+	case <-by.C:
 	}
 	s.mu.Lock()
 	l.abort(dropped)
