@@ -37,6 +37,25 @@
 //
 // A deliver_sm_resp only ever comes from the ESME.
 //
+// # A client that is back
+//
+// A client binds again within milliseconds of a break, and repeats what is unanswered. Three things happen before its bind is
+// answered:
+//
+//	begin ─ awaitPredecessors   sessions of the account that have hung up are read to their end: the ledger knows of it
+//	      ─ inherit             where one of them was the same client's (identity: command_id, body and certificate of the bind), its SMSC leg
+//	      │                     is taken over while it drains (adopt, take): the bind_resp of then, and what the old ESME had not
+//	      │                     acknowledged is shown again (showLeft), receipts after their message's answer. A leg that is being closed, or
+//	      │                     is sick (isSick), is waited for, at most heirWait
+//	      ─ dial, forwardBind   else the bind goes out on a leg of its own. ESME_RALYBND on account of a session that we hold is not relayed:
+//	                            contest probes that one's ESME, and begins anew where it is dead
+//	suspectOthers               the other sessions of the account, where something is at stake, are asked for a sign of life: a host may have
+//	                            vanished without a FIN. Nothing waits for the outcome but, in the ledger, what equals a message that the
+//	                            suspected session may have lost. judge asks TCP: an acknowledgement is life, silence for suspectTime the end
+//
+// The session that takes a leg over takes its mutex with it, so both look at the leg under one lock, and leg.session says whose it is. What
+// is in flight belongs to the old session's claims, whose answers go to the ledger alone.
+//
 // # Goroutines
 //
 //	name      of          ends
@@ -45,6 +64,7 @@
 //	                      which keeps the time, probes, and makes the end
 //	read      run         one a leg, never writes to a socket. At the end of the peer's stream, or when the leg is aborted
 //	write     run         one a leg. When its queue is empty and nothing more will come, on an error, or when aborted
+//	closeSocket makeEnd   when the ESME's own end has come, or has not for lingerTime
 //	Shutdown  caller      when all sessions are over
 //
 // The ledger's goroutine calls claim.Forward, claim.Answer and receipt.found. A leg is aborted by setting its
@@ -53,7 +73,7 @@
 //
 // # What guards what
 //
-// session.mu guards a session: both windows, both queues, its counts. A reader takes it once for all frames that one
+// session.mu, which the sessions that an SMSC leg has passed through share, guards a session: both windows, both queues, its counts. A reader takes it once for all frames that one
 // read gave, a writer once to take all that is queued; nothing that could block happens under it, and no call of the
 // ledger, which may call back. What a reader has to tell the ledger it notes in leg.calls, and tells after (tell).
 // Proxy.mu guards the set of sessions and is taken before a session's.
