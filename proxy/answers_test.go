@@ -25,6 +25,24 @@ func TestAnswersOnTheirWayThroughTheLedgerReachTheESMEOfAnEndedSMSCLeg(t *testin
 	})
 }
 
+// Both sides break at once: the ESME's end is not read yet when that of the SMSC's leg is.
+func TestAnESMEThatHasEndedByItselfIsNotEndedByTheProxy(t *testing.T) {
+	for how, end := range map[ledger.HowEnded]func(*peer){ledger.Closed: func(e *peer) { _ = e.Close() }, ledger.Reset: func(e *peer) { e.Reset() }} {
+		inBubble(t, func(o *Options) { unprobed(o); o.MaxPending = 1 }, func(r *rig) {
+			esme, smsc := r.bound()
+			esme.send(submitFrame(1, "in flight"), submitFrame(2, "not read yet"))
+			smsc.want(wire.SubmitSM)
+			synctest.Wait()
+			end(esme)
+			_ = smsc.Close()
+			time.Sleep(time.Minute)
+			if got := view(r.ledger, func() ledger.HowEnded { return r.ledger.ends[0].How }); got != how {
+				t.Errorf("the ledger heard that the ESME's leg was %s, want %s", got, how)
+			}
+		})
+	}
+}
+
 // slowSettle gives answers back late, as a ledger on a slow disk does.
 type slowSettle struct {
 	*fakeLedger

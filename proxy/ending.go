@@ -100,6 +100,10 @@ func (s *session) leaveESME() (linger time.Duration) {
 	if listens {
 		s.await(4*s.p.o.WriteTimeout, func() bool { return isClosed(l.writeDone) })
 		s.awaitAcked()
+		if l.socket.peerEnded() {
+			// Its end is on its way to the reader, which tells the ledger that the ESME has ended by itself: it may have left answers unread.
+			s.await(lingerTime, func() bool { return isClosed(l.readDone) })
+		}
 		s.closeESME(dropped)
 		_ = l.closeWrite() // it fails where the peer was quicker
 		return lingerTime
