@@ -133,7 +133,7 @@ func (r *run) personas(address string) []persona {
 	back := func() time.Duration {
 		return []time.Duration{0, 5 * time.Millisecond, 200 * time.Millisecond}[c.IntN(3)]
 	}
-	window := func() int { return []int{1, 5, 10, 20}[c.IntN(4)] }
+	window := func() int { return []int{4, 8, 10, 20}[c.IntN(4)] }
 	pair := persona{account: "pair", address: r.relay(address, 2+c.IntN(6)), binds: append(tx(1+c.IntN(3)), wire.BindReceiver),
 		window: window(), receipts: true, comeBack: back(), leaves: 150, answersBadly: true}
 	crashing := persona{account: "crashing", address: address, binds: trx(1 + c.IntN(3)), window: window(), receipts: true, comeBack: back(),
