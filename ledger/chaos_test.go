@@ -39,7 +39,7 @@ func TestPromisesAreKeptWhateverFails(t *testing.T) {
 			if c.all == "observe" {
 				p.Mode = Observe
 			}
-			o.Sync, p.OnInDoubt, p.Window = mode, doubt, 3*time.Hour
+			o.Sync, o.Retention, p.OnInDoubt, p.Window = mode, 5*time.Hour, doubt, 3*time.Hour
 		})
 		c.bind()
 		for range rapid.IntRange(5, 80).Draw(t, "steps") {
