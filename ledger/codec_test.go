@@ -75,7 +75,8 @@ func anyRecord(t *rapid.T) *Record {
 }
 
 func anyLive(t *rapid.T) liveRecord {
-	l := liveRecord{Number: Number(rapid.Uint64().Draw(t, "number")), Accepted: rapid.Bool().Draw(t, "accepted"), At: anyTime(t, "at"), Unread: rapid.Bool().Draw(t, "unread")}
+	l := liveRecord{Number: Number(rapid.Uint64().Draw(t, "number")), Accepted: rapid.Bool().Draw(t, "accepted"), At: anyTime(t, "at"), Unread: rapid.Bool().Draw(t, "unread"),
+		Spent: rapid.Bool().Draw(t, "spent")}
 	if l.Accepted {
 		l.ID = bytes16(t, "id")
 	}
@@ -99,6 +100,9 @@ func anyJournal(t *rapid.T) *journal {
 		}), 0, 5).Draw(t, "ended"),
 		LegsEnded: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) legEnded { return legEnded{LegID(rapid.Uint64().Draw(t, "leg")), anyTime(t, "at")} }), 0, 5).Draw(t, "legs"),
 		Voided:    rapid.SliceOfN(rapid.Custom(func(t *rapid.T) voidedValue { return voidedValue{bytes16(t, "value"), anyTime(t, "until")} }), 0, 5).Draw(t, "voided"),
+		Blind: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) blindAccount {
+			return blindAccount{string(anyBytes(t, "account")), anyTime(t, "until")}
+		}), 0, 5).Draw(t, "blind"),
 	}
 }
 
@@ -118,6 +122,9 @@ func anyImage(t *rapid.T) *image {
 	}
 	for _, v := range j.Voided {
 		m.Voided[v.Value] = v.Until
+	}
+	for _, a := range j.Blind {
+		m.Blind[a.Account] = a.Until
 	}
 	return m
 }
@@ -153,6 +160,16 @@ func TestWhatIsEncodedIsDecodedAgain(t *testing.T) {
 			t.Fatal(diff)
 		}
 	}))
+	t.Run("observation", rapid.MakeCheck(func(t *rapid.T) {
+		want := &Observation{anyTime(t, "at"), anyBytes(t, "id"), string(anyBytes(t, "state")), anyBytes(t, "status")}
+		got, err := decodeObservation(appendObservation(nil, want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := equal(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	}))
 	t.Run("head", rapid.MakeCheck(func(t *rapid.T) {
 		want := head{rapid.Uint64().Draw(t, "first"), rapid.Uint64().Draw(t, "count"), rapid.Uint64().Draw(t, "seq")}
 		if got, err := decodeHead(want.encode()); err != nil || got != want {
@@ -175,8 +192,9 @@ func someRecord() *Record {
 func someJournal() *journal {
 	return &journal{
 		Seq: 12, At: sec(1), First: 100, Opened: 3, Again: []Number{101}, Closed: []liveRecord{{Number: 5, Accepted: true, ID: [16]byte{6}, At: sec(1)}},
-		Live: []liveRecord{{Number: 7, At: sec(1), Unread: true}}, Sessions: []sessionState{{ID: 3, Account: "acme", CanSubmit: true, At: sec(1)}},
+		Live: []liveRecord{{Number: 7, At: sec(1), Unread: true}, {Number: 8, Spent: true}}, Sessions: []sessionState{{ID: 3, Account: "acme", CanSubmit: true, At: sec(1)}},
 		Ended: []sessionEnded{{2, sec(1)}}, LegsEnded: []legEnded{{2, sec(1)}}, Voided: []voidedValue{{[16]byte{1}, sec(9)}},
+		Blind: []blindAccount{{"acme", sec(9)}},
 	}
 }
 
@@ -217,14 +235,26 @@ var decoders = map[string]func(b []byte) ([]byte, error){
 		}
 		return h.encode(), nil
 	},
+	"observation": func(b []byte) ([]byte, error) {
+		o, err := decodeObservation(b)
+		if err != nil {
+			return nil, err
+		}
+		return appendObservation(nil, o), nil
+	},
+}
+
+func someObservation() *Observation {
+	return &Observation{At: sec(3), ID: []byte("77"), State: "delivered", Status: []byte("DELIVRD")}
 }
 
 func encoded() map[string][]byte {
 	return map[string][]byte{
-		"record":  appendRecord(nil, someRecord()),
-		"journal": appendJournal(nil, someJournal()),
-		"image":   appendImage(nil, someImage()),
-		"head":    head{1, 2, 3}.encode(),
+		"record":      appendRecord(nil, someRecord()),
+		"journal":     appendJournal(nil, someJournal()),
+		"image":       appendImage(nil, someImage()),
+		"head":        head{1, 2, 3}.encode(),
+		"observation": appendObservation(nil, someObservation()),
 	}
 }
 
@@ -280,9 +310,10 @@ func TestADecodedRecordSharesNoMemoryWithItsBytes(t *testing.T) {
 	}
 }
 
-func FuzzDecodeRecord(f *testing.F)  { fuzz(f, "record") }
-func FuzzDecodeJournal(f *testing.F) { fuzz(f, "journal") }
-func FuzzDecodeImage(f *testing.F)   { fuzz(f, "image") }
+func FuzzDecodeRecord(f *testing.F)      { fuzz(f, "record") }
+func FuzzDecodeJournal(f *testing.F)     { fuzz(f, "journal") }
+func FuzzDecodeImage(f *testing.F)       { fuzz(f, "image") }
+func FuzzDecodeObservation(f *testing.F) { fuzz(f, "observation") }
 
 // fuzz looks for bytes that make a decoder panic, or that it reads as something which it would not read again. The bytes
 // themselves need not come back: numbers can be written longer than they must, unknown flags are let be, and maps have no order.

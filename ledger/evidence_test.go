@@ -367,3 +367,52 @@ func TestOtherFormsOfAnIDAreTheOtherBaseTheOtherCaseAndLeadingZeros(t *testing.T
 		}
 	}
 }
+
+func TestTheStoreTellsWhoCarriedAReference(t *testing.T) {
+	l := open(t, testOptions(t, t.TempDir()))
+	defer l.Close()
+	e := newESME(t, l, "acme")
+	for i, reference := range []uint16{5, 6, 6, 6, 261} {
+		s := &sub{esme: e}
+		f := e.h.Fingerprint([]byte{byte(i)})
+		s.Submission = Submission{Session: e.session, Leg: e.leg, Sequence: uint32(i), At: l.Now(), Key: e.h.Content(f), Fingerprint: f, Reference: reference}
+		s.Waiter = s
+		l.Claim(&s.Claim)
+		s.forwarded()
+	}
+	for reference, want := range map[uint16]string{5: "[1]", 261: "[5]", 7: "[]"} {
+		if got, err := l.store.carried(e.h.reference(Address{}, reference)); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%d was carried by %v, %v; want %s", reference, got, err, want)
+		}
+	}
+	if got, err := l.store.carried(e.h.reference(Address{}, 6)); err != nil || len(got) != 2 || got[0] == got[1] {
+		t.Errorf("6 was carried by %v, %v; want any two", got, err)
+	}
+	l.CloseLeg(e.leg)
+	found := make(chan Found, 1)
+	l.Lookup("acme", &Receipt{ID: []byte("77"), Reference: 5}, 0, func(f Found) { found <- f })
+	if f := <-found; !f.Known || string(f.ESMEID) != "77" {
+		t.Errorf("found %+v", f)
+	}
+}
+
+func TestARunningLedgerLooksForOtherFormsBeforeItEliminates(t *testing.T) {
+	l := open(t, testOptions(t, t.TempDir()))
+	defer l.Close()
+	e := newESME(t, l, "acme")
+	known := e.submit("A")
+	l.Settle(known.forwarded(), accepted("abcdef"))
+	known.answered()
+	e.submit("B").forwarded()
+	l.CloseLeg(e.leg)
+	for _, c := range []struct {
+		id   string
+		want bool
+	}{{"11259375", false}, {"11259376", true}} {
+		found := make(chan Found, 1)
+		l.Lookup("acme", &Receipt{ID: []byte(c.id)}, 0, func(f Found) { found <- f })
+		if f := <-found; f.Known != c.want {
+			t.Errorf("%s is found as %+v", c.id, f)
+		}
+	}
+}

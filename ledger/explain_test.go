@@ -147,20 +147,3 @@ func TestASearchEndsWithItsContextAndWithTheLedger(t *testing.T) {
 		t.Error("no error though the ledger was closed")
 	}
 }
-
-func TestAnObservationSurvivesItsCodecAndDamageDoesNot(t *testing.T) {
-	o := &Observation{At: sec(3), ID: []byte("77"), State: "delivered", Status: []byte("DELIVRD")}
-	text := appendObservation(nil, o)
-	got, err := decodeObservation(text)
-	if diff := cmp.Diff(o, got); diff != "" || err != nil {
-		t.Errorf("%v, (-want +got):\n%s", err, diff)
-	}
-	for i := range text {
-		if _, err := decodeObservation(text[:i]); err == nil {
-			t.Errorf("%d octets of %d are no observation", i, len(text))
-		}
-	}
-	if _, err := decodeObservation(append(text, 0)); err == nil {
-		t.Error("nor is one with an octet behind it")
-	}
-}
