@@ -90,7 +90,7 @@ func (s *session) expect(yes bool) bool {
 // adopt makes the session that takes over the SMSC leg of old; nil: it is not to be had.
 func (p *Proxy) adopt(old *session, c *arrival) *session {
 	book := p.o.Ledger
-	s := p.newSession(c, old.mu, old.log)
+	s := p.newSession(c, old.mu, c.log.With(zap.String("upstream", old.smsc.address)))
 	s.smsc, s.leg = old.smsc, old.leg
 	s.esme.other = s.smsc
 	s.id = book.OpenSession(s.systemID, s.canSubmit())
@@ -115,7 +115,7 @@ func (s *session) take(old *session, sequence uint32) bool {
 	defer old.poke()
 	l := old.smsc
 	old.sick = old.sick || l.isSick(s.now())
-	if old.phase != draining || l.over != going || !l.open() || old.refusing || s.refusing || old.esmeParted || old.sick {
+	if old.phase != draining || l.over != going || !l.open() || l.parting || old.refusing || s.refusing || old.esmeParted || old.sick {
 		old.expected = false
 		return false
 	}
@@ -140,12 +140,13 @@ func (p *Proxy) withdraw(s *session, c net.Conn) {
 	}
 }
 
-// isSick says that an SMSC answers nothing any more, though it may answer enquire_link: for response_timeout no submission was answered and
-// some should have been. A client that comes again to get rid of such a leg must not get it back. Caller holds the mutex.
+// isSick says that an SMSC answers nothing any more, though it may answer enquire_link: a submission was sent since its last answer to one,
+// and is unanswered for response_timeout. A client that comes again to get rid of such a leg must not get it back; where its own
+// timer is as long, it is back a moment earlier. Caller holds the mutex.
 func (l *leg) isSick(now time.Duration) bool {
 	timeout := l.p.o.ResponseTimeout
-	oldest, found := l.requests.oldest(func(r *request) bool { return r.kind == submission })
-	return found && now-oldest >= timeout && now-l.answered >= timeout
+	oldest, found := l.requests.oldest(func(r *request) bool { return r.kind == submission && r.at >= l.answered })
+	return found && now-oldest >= timeout-min(time.Second, timeout/10)
 }
 
 // disown says that whoever asked what is unanswered is gone.
@@ -172,14 +173,15 @@ func (w *window) frames() []pdu.Frame {
 }
 
 // keep puts a deliver_sm by for the next session of the client: nobody acknowledges it meanwhile. Beyond keptBound it is the SMSC's
-// to send it again, as it is where nobody comes. Caller holds the mutex.
-func (s *session) keep(f pdu.Frame) {
+// to send it again, as it is where nobody comes. It says whether it was kept. Caller holds the mutex.
+func (s *session) keep(f pdu.Frame) bool {
 	l := s.smsc
 	if s.id == 0 || s.esmeParted || s.done || l.over != going || s.esme.requests.octets+l.keptSize+len(f) > keptBound {
-		return
+		return false
 	}
 	l.kept = append(l.kept, append(pdu.Frame(nil), f...))
 	l.keptSize += len(f)
+	return true
 }
 
 // show gives the ESME what it had left unanswered. Receipts are looked up again: their message may only now be answered. What the SMSC

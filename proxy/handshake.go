@@ -109,6 +109,7 @@ func (p *Proxy) begin(c *arrival) *session {
 	s := p.newSession(c, new(sync.Mutex), c.log.With(zap.String("upstream", address)))
 	s.from = c
 	s.smsc = newLeg(s, smsc, upstream, pdu.NewReader(upstream, p.o.MaxPDUSize), p.o.MaxPending, s.now())
+	s.smsc.address = address
 	s.esme.other, s.smsc.other = s.smsc, s.esme
 	if !p.opened(s, c.raw) {
 		_ = upstream.Close()

@@ -49,6 +49,8 @@ type leg struct {
 	in   *pdu.Reader // the reader's
 	mu   *sync.Mutex // of the session, and of the one that takes an SMSC leg over
 
+	address string // SMSC leg: which upstream it is
+
 	// calls are what the reader has to tell the ledger once it holds no lock. The reader's.
 	calls []call
 	// batch is what the writer is sending, and ends where its writes ended. The writer's, but for the swap.
@@ -70,6 +72,7 @@ type leg struct {
 	sending  int           // octets in batch
 	kept     []pdu.Frame   // SMSC leg: deliver_sm that came while no ESME was there
 	keptSize int           // octets in them
+	parting  bool          // SMSC leg: the SMSC has sent unbind
 	answered time.Duration // SMSC leg: when the newest answer to a submission came
 	parked   int           // octets of receipts that wait for their answers, to be queued here
 	over     cause         // why nothing more comes from the peer that counts

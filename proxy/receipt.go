@@ -36,13 +36,13 @@ func (s *session) deliver(f pdu.Frame, at time.Duration) {
 
 // receiptOf gives what is to be looked up, and passes on what need not be. Caller holds the mutex.
 func (s *session) receiptOf(f pdu.Frame, at time.Duration) *receipt {
-	if !s.protected() || s.phase != bound {
+	if !s.protected() {
 		s.pass(s.smsc, s.esme, f, request{kind: delivery, at: at})
 		return nil
 	}
 	view, ok := pdu.ParseReceipt(f)
-	if !ok || len(view.ID()) == 0 {
-		if ok {
+	if !ok || len(view.ID()) == 0 || s.phase != bound {
+		if ok && len(view.ID()) == 0 {
 			s.t.receipts[view.State][unmatched]++
 		}
 		s.passDelivery(f, append(pdu.Frame(nil), f...), request{at: at})

@@ -45,14 +45,14 @@ func (s *session) relay() (why string) {
 		}
 		if len(s.unbinds) > 0 {
 			next = min(next, s.unbindAt)
-			if s.open == 0 || now >= s.unbindAt {
+			if !s.owes() || now >= s.unbindAt {
 				s.forwardUnbinds(now)
 				next = now
 			}
 		}
 		if s.refusing {
 			next = min(next, s.drainBy)
-			if s.phase != bound || s.open == 0 || now >= s.drainBy {
+			if s.phase != bound || !s.owes() || now >= s.drainBy {
 				why = "shutdown"
 				return true, 0
 			}
@@ -186,10 +186,13 @@ func (s *session) fromSMSC(f pdu.Frame, at time.Duration) {
 		s.responseFromSMSC(f, at)
 	case command == data.ENQUIRE_LINK:
 		s.answerHere(s.smsc, enquireLinkResp, f.Sequence())
-	case s.showing && isDelivery(command), !s.esme.open() && isDelivery(command):
-		s.keep(f) // the ESME is gone, and nobody acknowledges for it
+	case (s.showing || !s.esme.open()) && isDelivery(command) && s.keep(f):
+		// Its turn comes, or the next ESME's.
 	case !s.esme.open() || s.phase == refused:
+		// The ESME is gone, and nobody acknowledges for it.
+		s.smsc.parting = s.smsc.parting || command == data.UNBIND
 	case command == data.UNBIND:
+		s.smsc.parting = true
 		s.pass(s.smsc, s.esme, f, request{kind: parting, at: at})
 	case isDelivery(command):
 		s.deliver(f, at)

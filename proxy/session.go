@@ -247,3 +247,7 @@ func (s *session) answeredOne() {
 		s.poke()
 	}
 }
+
+// owes says whether a submission is to be waited for before the session may part: its own, or one that an earlier session has left on
+// the SMSC leg. Caller holds the mutex.
+func (s *session) owes() bool { return s.open > 0 || s.smsc.requests.waiting[submission] > 0 }

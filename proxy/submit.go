@@ -160,7 +160,7 @@ func (s *session) settle(f pdu.Frame, r *request, at time.Duration) {
 	}
 	s.smsc.calls = append(s.smsc.calls, call{what: tellSettle, number: c.attempt, response: response})
 	c.attempt = 0
-	if s.phase == draining && s.smsc.requests.waiting[submission] == 0 {
+	if (s.phase == draining || len(s.unbinds) > 0 || s.refusing) && s.smsc.requests.waiting[submission] == 0 {
 		s.poke()
 	}
 }

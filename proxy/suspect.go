@@ -14,8 +14,8 @@ const ackMargin = 200 * time.Millisecond
 // lookEvery is how often TCP is asked about a suspected ESME.
 const lookEvery = 10 * time.Millisecond
 
-// suspicion is that an ESME's host has vanished without a FIN. It was sent a probe; any octet from it, or its kernel's acknowledgement, says that
-// it lives: a busy client answers late, but its kernel does not.
+// suspicion is that an ESME's host has vanished without a FIN. It was sent a probe; its kernel's acknowledgement says that it lives: a busy client
+// answers late, but its kernel does not, and what it sends acknowledges as well. Input as such says nothing: it may have come before.
 type suspicion struct {
 	since time.Duration
 	told  bool          // the ledger knows of it
@@ -112,12 +112,14 @@ func (s *session) judge(now time.Duration) (trusted bool, next time.Duration) {
 		q.acked, q.moved = acked, now
 	}
 	unacked, known := l.unacknowledged()
-	handed := l.sending > 0 || l.out.empty() // the probe, or as much as the peer's window takes
+	written := l.sending == 0 && l.out.empty() // the probe too
 	switch {
-	case !known, l.alive.heard > q.since, unacked == 0 && handed && now-q.since >= lookEvery:
+	case !known, written && unacked == 0 && now-q.since >= lookEvery:
 		q.alive = true
 	case now-q.since < suspectTime:
 		return false, now + lookEvery
+	case unacked == 0:
+		q.alive = true // it takes nothing now, so nothing was sent that could be acknowledged
 	case q.moved > q.since+ackMargin:
 		q.alive = true // slow, and not dead
 	default:

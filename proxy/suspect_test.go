@@ -129,16 +129,38 @@ func TestAReceiverMakesNobodySuspect(t *testing.T) {
 	})
 }
 
-func TestAnyOctetFromASuspectedESMEClearsIt(t *testing.T) {
-	inBubble(t, unprobed, func(r *rig) {
-		esme, _ := pending(r)
-		esme.Stall(0)
-		r.boundAs("a colleague")
-		time.Sleep(time.Millisecond)
-		esme.send(wire.New(wire.EnquireLink, 0, 9, nil))
-		time.Sleep(50 * time.Millisecond)
-		if got := told(r); !slices.Contains(got, "trust") {
-			t.Errorf("the ledger was told %v, want trust", got)
+// It waits for room in the proxy; what the ESME had sent before is read after the probe.
+func TestInputThatCameBeforeTheHostVanishedShowsNoLife(t *testing.T) {
+	inBubble(t, func(o *Options) { unprobed(o); o.MaxPending = 1 }, func(r *rig) {
+		esme, smsc := r.bound()
+		esme.send(submitFrame(1, "in flight"), submitFrame(2, "not read yet"))
+		first := smsc.want(wire.SubmitSM)
+		synctest.Wait()
+		esme.Vanish()
+		r.boundAs("another pod")
+		time.Sleep(time.Second)
+		smsc.send(answer(first.Sequence(), "id"))
+		smsc.want(wire.SubmitSM)
+		time.Sleep(suspectTime + 100*time.Millisecond)
+		if n := view(r.ledger, func() int { return len(r.ledger.ends) }); n != 1 {
+			t.Errorf("%d sessions ended, want 1; the ledger was told %v", n, told(r))
 		}
+	})
+}
+
+// A writer that has taken the probe and has not come to send it is no closed window.
+func TestAProbeThatIsNotWrittenYetShowsNoLife(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		pending(r)
+		s := onlySession(r)
+		now := s.now()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.suspect = &suspicion{since: now - suspectTime/2, told: true, over: make(chan struct{})}
+		s.esme.sending = 16
+		if trusted, _ := s.judge(now); trusted {
+			t.Error("trusted")
+		}
+		s.esme.sending, s.suspect = 0, nil
 	})
 }
