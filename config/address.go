@@ -80,7 +80,7 @@ func (k checker) addresses(cfg *Config) {
 	for _, a := range cfg.Upstream.Addresses {
 		host, port, err := net.SplitHostPort(a)
 		loop := err == nil && port == listenPort &&
-			(host == listenHost || isLoopback(host) && (isWildcard(listenHost) || isLoopback(listenHost)))
+			(host == listenHost || IsLoopback(host) && (isWildcard(listenHost) || IsLoopback(listenHost)))
 		k.require(!loop, shown(a)+" is smpponce's own listen.address: write the SMSC's, or let smpponce listen on another port",
 			"upstream.addresses", "listen.address")
 	}
@@ -100,7 +100,8 @@ func isWildcard(host string) bool {
 	return host == "" || err == nil && ip.IsUnspecified()
 }
 
-func isLoopback(host string) bool {
+// IsLoopback tells whether a host is this one, seen from itself.
+func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }

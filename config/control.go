@@ -27,7 +27,7 @@ func ControlFault(address string) string {
 	if err != nil {
 		return "is neither unix:/path nor host:port: write it as unix:/run/smpponce/control.sock or 127.0.0.1:9551"
 	}
-	if !isLoopback(host) {
+	if !IsLoopback(host) {
 		return "can be reached from other hosts: write unix:/path, or a loopback address such as 127.0.0.1:9551"
 	}
 	return localAddress(address)

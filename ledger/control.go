@@ -32,6 +32,7 @@ type Story struct {
 	State    State
 	Waiting  int           // submissions that wait for it
 	Deadline Time          // from when on a repeat of it is forwarded though it is in doubt; 0: it is not, or never
+	Spent    bool          // no repeat of it is recognised any more; it is kept for its receipts
 	Receipts []Observation // oldest first
 }
 
@@ -200,7 +201,7 @@ func (e *entry) story() Story {
 	for i := range e.beneath {
 		s.History = append(s.History, e.beneath[i].Stand)
 	}
-	s.Waiting = len(e.waiting)
+	s.Waiting, s.Spent = len(e.waiting), e.spent
 	if p := &e.account.policy; s.State == InDoubt && !e.spent {
 		switch {
 		case e.Released, p.OnInDoubt == ForwardInDoubt:

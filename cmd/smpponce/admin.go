@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"runtime"
 	"time"
@@ -43,19 +45,25 @@ func newAdmin(registry *prometheus.Registry, ready *readiness, log *zap.Logger) 
 		}
 		answer(w, http.StatusOK, "ready")
 	})
-	// What a prober does wrong is no fault of ours.
+	return httpServer(mux, log, 30*time.Second, nil)
+}
+
+// httpServer gives a server that no peer can hold up.
+func httpServer(handler http.Handler, log *zap.Logger, writeTimeout time.Duration, perConn func(context.Context, net.Conn) context.Context) *http.Server {
+	// What a peer does wrong is no fault of ours.
 	quiet, err := zap.NewStdLogAt(log, zap.DebugLevel)
 	if err != nil {
 		quiet = zap.NewStdLog(log)
 	}
 	return &http.Server{
-		Handler:           mux,
+		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      30 * time.Second,
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          quiet,
+		ConnContext:       perConn,
 	}
 }
 

@@ -25,6 +25,9 @@ const (
 type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run the proxy."`
 	Check   checkCmd   `cmd:"" help:"Check the settings, and print those in effect."`
+	Doubts  doubtsCmd  `cmd:"" help:"List what is in doubt: sent, and nobody knows whether the SMSC accepted it. Asks the running process."`
+	Settle  settleCmd  `cmd:"" help:"Say what became of one of them. Asks the running process."`
+	Explain explainCmd `cmd:"" help:"Tell the whole story of a message. Asks the running process."`
 	Demo    demoCmd    `cmd:"" help:"Show what the proxy is for: break connections under load, without it and with it."`
 	SMSC    smscCmd    `cmd:"" name:"smsc" help:"Run a simulated SMSC, to try a client or the proxy against."`
 	Version versionCmd `cmd:"" help:"Print the version."`

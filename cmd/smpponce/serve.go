@@ -70,7 +70,7 @@ func untilSignal(log *zap.Logger) (context.Context, context.CancelFunc) {
 
 // serve runs all parts until ctx ends or one of them fails. They start in this order, and stop in the reverse:
 //
-//  1. the admin address, so that probes and metrics tell what the rest is waiting for;
+//  1. the admin address, so that probes and metrics tell what the rest is waiting for, and the control address;
 //  2. the ledger, which may have to wait until another process lets go of it;
 //  3. the listener, which no client may reach before the ledger can answer for it.
 func serve(ctx context.Context, cfg *config.Config, log *zap.Logger) error {
@@ -78,11 +78,22 @@ func serve(ctx context.Context, cfg *config.Config, log *zap.Logger) error {
 	ready.notReady("waiting for the ledger at " + cfg.Ledger.Path + " (ledger.path)")
 	registry := newRegistry()
 
-	closeAdmin, err := startAdmin(cfg.Admin.Address, newAdmin(registry, ready, log), log)
+	listener, err := listen("admin.address", cfg.Admin.Address)
 	if err != nil {
 		return err
 	}
-	defer closeAdmin()
+	log.Info("admin address", zap.Stringer("address", listener.Addr()))
+	defer serveHTTP("admin.address", listener, newAdmin(registry, ready, log), log)()
+
+	operators := newControl(perAccount(cfg, func(a config.Account) ledger.Policy { return policy(cfg, a) }), log)
+	if cfg.Admin.Control != "" {
+		listener, err := listenControl(cfg.Admin.Control)
+		if err != nil {
+			return err
+		}
+		log.Info("control address", zap.Stringer("address", listener.Addr()))
+		defer serveHTTP("admin.control", listener, operators.server(), log)()
+	}
 
 	book, err := openLedger(ctx, cfg, log, registry)
 	if ctx.Err() != nil && err != nil {
@@ -92,6 +103,7 @@ func serve(ctx context.Context, cfg *config.Config, log *zap.Logger) error {
 		return err
 	}
 
+	operators.attach(book)
 	err = relay(ctx, cfg, book, ready, log, registry)
 	if book != nil {
 		if closeErr := book.Close(); closeErr != nil {
@@ -156,29 +168,24 @@ func relay(ctx context.Context, cfg *config.Config, book *ledger.Ledger, ready *
 	return err
 }
 
-// startAdmin serves the admin address until the returned function is called.
-func startAdmin(address string, server *http.Server, log *zap.Logger) (closeAdmin func(), err error) {
-	listener, err := listen("admin.address", address)
-	if err != nil {
-		return nil, err
-	}
-	log.Info("admin address", zap.Stringer("address", listener.Addr()))
+// serveHTTP serves the address in a setting until the returned function is called.
+func serveHTTP(setting string, listener net.Listener, server *http.Server, log *zap.Logger) (stop func()) {
 	done := make(chan struct{})
-	go serveAdmin(server, listener, log, done)
+	go accept(setting, listener, server, log, done)
 	return func() {
-		// A scrape in progress may end; it holds nothing else up.
+		// A request in progress may end; it holds nothing else up.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if server.Shutdown(ctx) != nil {
 			_ = server.Close()
 		}
 		<-done
-	}, nil
+	}
 }
 
-func serveAdmin(server *http.Server, listener net.Listener, log *zap.Logger, done chan<- struct{}) {
+func accept(setting string, listener net.Listener, server *http.Server, log *zap.Logger, done chan<- struct{}) {
 	defer close(done)
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		log.Error("admin.address: no longer serving", zap.Error(err))
+		log.Error(setting+": no longer serving", zap.Error(err))
 	}
 }
