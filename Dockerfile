@@ -16,7 +16,8 @@ COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /out/smpponce /usr/local/bin/smpponce
 COPY --from=build --chown=65532:65532 /out/ledger /var/lib/smpponce
 USER 65532:65532
-ENV SMPPONCE_LEDGER_PATH=/var/lib/smpponce
+# The path is for operators: kubectl exec … -- smpponce doubts.
+ENV PATH=/usr/local/bin SMPPONCE_LEDGER_PATH=/var/lib/smpponce
 # The ledger must outlive the container: mount a volume here that user 65532 may write. Nothing else is written, so the root
 # may be read-only.
 VOLUME /var/lib/smpponce

@@ -2,6 +2,8 @@ package test
 
 import (
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +11,8 @@ import (
 
 	"smpponce/config"
 )
+
+var variable = regexp.MustCompile(`- name: (SMPPONCE_\w+)\n +value: (\S+)`)
 
 func TestTheKubernetesExampleIsYAMLAndItsSettingsAreAccepted(t *testing.T) {
 	text, err := os.ReadFile("../deploy/kubernetes.yaml")
@@ -23,7 +27,14 @@ func TestTheKubernetesExampleIsYAMLAndItsSettingsAreAccepted(t *testing.T) {
 	if !ok || !end {
 		t.Fatal("there is no smpponce.yaml in it")
 	}
-	if _, warnings, err := config.Load(config.Sources{File: []byte(settings)}); err != nil || len(warnings) > 0 {
+	var env []string
+	for _, v := range variable.FindAllStringSubmatch(after, -1) {
+		env = append(env, v[1]+"="+v[2])
+	}
+	if !slices.Contains(env, "SMPPONCE_ADMIN_CONTROL=unix:/run/smpponce/control.sock") {
+		t.Errorf("its environment is %v, without the control address that its text tells of", env)
+	}
+	if _, warnings, err := config.Load(config.Sources{File: []byte(settings), Env: env}); err != nil || len(warnings) > 0 {
 		t.Errorf("its settings give %v, %v", warnings, err)
 	}
 }
