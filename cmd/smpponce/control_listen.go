@@ -38,13 +38,14 @@ func listenControl(address string) (net.Listener, error) {
 	return l, nil
 }
 
+// private gives a socket's file its mode before it is there, so that nobody can be quicker. Only Linux can; elsewhere the call fails.
+var private = net.ListenConfig{Control: func(_, _ string, socket syscall.RawConn) error {
+	return socket.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
+}}
+
 // listenPrivately makes a socket that nobody but its owner may open. It goes when the listener is closed.
 func listenPrivately(path string) (net.Listener, error) {
-	c := net.ListenConfig{Control: func(_, _ string, socket syscall.RawConn) error {
-		// Linux gives the file this mode from the beginning. Elsewhere the call fails.
-		return socket.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
-	}}
-	l, err := c.Listen(context.Background(), "unix", path)
+	l, err := private.Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, err
 	}

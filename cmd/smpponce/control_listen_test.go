@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -27,6 +29,21 @@ func TestTheControlSocketIsItsOwnersAloneAndGoesWithTheListener(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+func TestTheControlSocketIsNeverOpenToOthers(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux can give a socket its mode from the beginning")
+	}
+	path := filepath.Join(t.TempDir(), "control.sock")
+	l, err := private.Listen(context.Background(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|0o600 {
+		t.Errorf("mode %v, %v; want srw------- before anything more is done", info.Mode(), err)
 	}
 }
 
