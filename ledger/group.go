@@ -268,8 +268,12 @@ func (b *book) missed(c *Claim) {
 		return
 	}
 	g.came[c.Part.Number>>6] &^= 1 << (c.Part.Number & 63)
-	if !g.over && b.groups[g.key] == nil && len(b.groups) < maxGroups {
+	switch {
+	case g.over || b.groups[g.key] == g:
+	case b.groups[g.key] == nil && len(b.groups) < maxGroups:
 		b.groups[g.key] = g
+	default:
+		g.over = true // another sending has its reference by now: what comes is that one's
 	}
 }
 
