@@ -132,7 +132,8 @@ func (b *book) confirm(f *flight, a *Attempt, r *Response, now Time) {
 	e, c := f.e, f.claim
 	b.m.late.Inc()
 	b.land(f)
-	if len(a.ID) == 0 && r.accepted() {
+	named := len(a.ID) == 0 && r.accepted() && len(r.MessageID) > 0
+	if named {
 		a.ID, a.key = r.MessageID, e.account.hasher.messageID(r.MessageID)
 	}
 	if c != nil {
@@ -141,6 +142,9 @@ func (b *book) confirm(f *flight, a *Attempt, r *Response, now Time) {
 	b.redecide(e, now)
 	b.note(e)
 	b.rest(e)
+	if named {
+		b.arrived(e.attempt(f.number).key, e, now)
+	}
 }
 
 // noteReference lists the record of c's attempt under the reference that it carries.
