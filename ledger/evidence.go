@@ -11,7 +11,7 @@ import (
 
 // conclude decides about a receipt whose id belongs to no known message: it proves that a message in doubt was accepted, or nothing. The SMSC may
 // write ids in receipts in another form than in answers, so before a message is chosen since no other is left, the store is
-// asked for the other forms.
+// asked for the other forms, in which a message to the same destination may be known.
 func (b *book) conclude(q *lookup, now Time) {
 	e, by := b.proven(q, now)
 	if e == nil {
@@ -21,7 +21,7 @@ func (b *book) conclude(q *lookup, now Time) {
 	if by == ByElimination && q.forms == nil {
 		// What is accepted meanwhile is found in memory or in the store: it is in the store before it leaves memory.
 		q.forms = b.otherForms(q)
-		if slices.ContainsFunc(q.forms, func(key [16]byte) bool { return b.ids[key] != nil }) {
+		if slices.ContainsFunc(q.forms, func(key [16]byte) bool { e := b.ids[key]; return e != nil && q.mayBeOf(&e.Record) }) {
 			b.unknown(q)
 			return
 		}

@@ -93,6 +93,15 @@ func TestWhatAReceiptProvedIsReplayedAfterARestart(t *testing.T) {
 	r.bind("acme").submit("A").isForwarded(1)
 }
 
+// Ids of few digits are often those of others in another form: 18 is 0x12.
+func TestAnIDThatIsAnotherDestinationsInAnotherFormProvesAcceptance(t *testing.T) {
+	r := newRig(t)
+	r.bind("acme").submit("B", to("elsewhere")).accept("12")
+	m := r.lose("A")
+	r.ask(m.receipt("18"), 0).isKnownAs("18")
+	r.isInDoubt(0)
+}
+
 func TestAReceiptProvesNothing(t *testing.T) {
 	type change = func(*Receipt)
 	for name, c := range map[string]struct {
@@ -132,7 +141,9 @@ func TestAReceiptProvesNothing(t *testing.T) {
 		"where receipts.adopt is off":       {options: []option{referring(5)}, policy: func(p *Policy) { p.Adopt = AdoptOff }},
 		"without a reference, by reference": {policy: func(p *Policy) { p.Adopt = AdoptReference }},
 		"of a message that was accepted under another form of the id": {receipt: func(q *Receipt) { q.ID = []byte("00011259375") },
-			happens: func(r *rig) { r.bind("acme").submit("B", to("elsewhere")).accept("0xABCDEF"[2:]) }},
+			happens: func(r *rig) { r.bind("acme").submit("B").accept("ABCDEF") }},
+		"of one to several destinations that was accepted under another form": {receipt: func(q *Receipt) { q.ID = []byte("00011259375") },
+			happens: func(r *rig) { r.bind("acme").submit("B", several, to("elsewhere")).accept("ABCDEF") }},
 		"after one was accepted without an id": {happens: func(r *rig) { r.bind("acme").submit("B").accept("") }},
 		"after more were live than may be": {happens: func(r *rig) {
 			r.l.book.live += maxLive

@@ -30,8 +30,14 @@ type lookup struct {
 type reading struct {
 	record  *Record  // of the receipt's id
 	numbers []Number // of records that carried its reference: two at most
-	other   bool     // its id in another form is a known message
+	other   bool     // its id in another form is a known message to the same destination
 	err     error
+}
+
+// mayBeOf says whether the receipt may be of r, as far as addresses tell. Short ids are often another message's in another form, but seldom of one to
+// the same destination.
+func (q *lookup) mayBeOf(r *Record) bool {
+	return r.Several || r.Destination == q.receipt.Destination
 }
 
 // ask is called by the goroutine that reads.
@@ -39,7 +45,7 @@ func (q *lookup) ask(s reader) (a reading) {
 	if q.forms != nil {
 		for _, key := range q.forms {
 			r, err := s.message(key)
-			if a.other = r != nil; a.other || err != nil {
+			if a.other = r != nil && q.mayBeOf(r); a.other || err != nil {
 				a.err = err
 				return a
 			}

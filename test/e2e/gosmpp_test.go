@@ -22,6 +22,8 @@ type gosmppClient struct {
 	address string
 
 	mu       sync.Mutex
+	queue    []int         // messages to send
+	later    int           // those that were refused, and come again soon
 	flying   map[int32]int // by sequence number: message
 	ids      []string      // message ids by message, "" where unanswered
 	refused  int
@@ -55,6 +57,14 @@ func (c *gosmppClient) answer(p pdu.PDU) {
 	delete(c.flying, r.GetSequenceNumber())
 	if r.CommandStatus != data.ESME_ROK {
 		c.refused++
+		c.later++
+		time.AfterFunc(500*time.Millisecond, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.later--
+			c.queue = append(c.queue, i)
+			c.note()
+		})
 	}
 	c.ids[i] = r.MessageID
 	c.note()
@@ -77,9 +87,9 @@ func (c *gosmppClient) requested(p pdu.PDU) (pdu.PDU, bool) {
 func (c *gosmppClient) run(ctx context.Context, messages []*pdu.SubmitSM) error {
 	c.flying, c.receipts, c.event = map[int32]int{}, map[string]int{}, make(chan struct{}, 1)
 	c.ids = make([]string, len(messages))
-	queue := make([]int, len(messages))
-	for i := range queue {
-		queue[i] = i
+	c.queue = make([]int, len(messages))
+	for i := range c.queue {
+		c.queue[i] = i
 	}
 	told := false
 	for ctx.Err() == nil {
@@ -102,16 +112,16 @@ func (c *gosmppClient) run(ctx context.Context, messages []*pdu.SubmitSM) error 
 		}
 		for done := false; !done; {
 			c.mu.Lock()
-			for len(queue) > 0 && len(c.flying) < 10 {
-				i := queue[0]
-				queue = queue[1:]
+			for len(c.queue) > 0 && len(c.flying) < 10 {
+				i := c.queue[0]
+				c.queue = c.queue[1:]
 				c.flying[messages[i].GetSequenceNumber()] = i
 				c.sent++
 				c.mu.Unlock()
 				_ = session.Transceiver().Submit(messages[i]) // an error is followed by the close
 				c.mu.Lock()
 			}
-			all := len(queue)+len(c.flying) == 0
+			all := len(c.queue)+c.later+len(c.flying) == 0
 			finished := all && c.complete()
 			c.mu.Unlock()
 			if all && !told {
@@ -137,12 +147,12 @@ func (c *gosmppClient) run(ctx context.Context, messages []*pdu.SubmitSM) error 
 			again = append(again, i)
 		}
 		clear(c.flying)
-		queue = append(again, queue...)
+		c.queue = append(again, c.queue...)
 		c.mu.Unlock()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return fmt.Errorf("%d queued, %d unanswered, receipts for %d ids: %w", len(queue), len(c.flying), len(c.receipts), ctx.Err())
+	return fmt.Errorf("%d queued, %d unanswered, receipts for %d ids: %w", len(c.queue), len(c.flying), len(c.receipts), ctx.Err())
 }
 
 // complete tells whether each id has its receipt. Called with mu held.

@@ -267,7 +267,16 @@ func (k *kannel) emptied() {
 // wait returns when cond holds; it is asked again after each report.
 func (k *kannel) wait(what string, cond func() bool) {
 	k.t.Helper()
-	ctx := bounded(k.t)
+	k.waitFor(bounded(k.t), what, cond)
+}
+
+func (k *kannel) waitLong(what string, cond func() bool) {
+	k.t.Helper()
+	k.waitFor(patient(k.t), what, cond)
+}
+
+func (k *kannel) waitFor(ctx context.Context, what string, cond func() bool) {
+	k.t.Helper()
 	for {
 		k.mu.Lock()
 		changed := k.changed

@@ -42,7 +42,7 @@ function connect() {
           ids[text] = pdu.message_id;
         } else {
           refused[pdu.command_status] = (refused[pdu.command_status] || 0) + 1;
-          queue.push(i);
+          setTimeout(() => { queue.push(i); fill(); }, 500);
         }
         fill();
         finish();
