@@ -114,13 +114,22 @@ func (b *book) land(f *flight) {
 		b.unlist(f)
 	}
 	f.e.flights--
+	b.named(f)
+	if f.claim != nil {
+		f.claim.attempt = 0
+	}
+}
+
+// named says that the answer to f is not needed any more to know its id.
+func (b *book) named(f *flight) {
+	if f.named {
+		return
+	}
+	f.named = true
 	if n := b.outstanding[f.e.Destination] - 1; n > 0 {
 		b.outstanding[f.e.Destination] = n
 	} else {
 		delete(b.outstanding, f.e.Destination)
-	}
-	if f.claim != nil {
-		f.claim.attempt = 0
 	}
 }
 

@@ -56,7 +56,7 @@ type book struct {
 	stalled        int                    // in the accounts' lists
 	lookups        map[[16]byte][]*lookup // under way, by message id: parked, or the store is asked
 	parked         int                    // how many of them are parked
-	outstanding    map[Address]int        // attempts in flight by destination
+	outstanding    map[Address]int        // flights whose ids are not known, by destination
 	unsaved        map[*entry]struct{}    // live, and not in the store: begun while it could not commit
 	observed       Time                   // of the newest receipt that was written down
 	finishes       uint64                 // receipts of failure for records that memory no longer held

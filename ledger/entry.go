@@ -64,6 +64,7 @@ type flight struct {
 	place  int // its index in leg.flights
 	at     Time
 	handed bool // to the proxy: from then on it may be on the wire
+	named  bool // a receipt has told its id, or its answer: it is not outstanding
 
 	prev, next *flight // by time of the claim
 	due        bool    // overdue already: in book.overdue, at rank, instead of that list

@@ -103,6 +103,9 @@ func (b *book) prove(e *entry, a *Attempt, id []byte, by Evidence, now Time) {
 	if e.Answer == nil {
 		e.Answer = acceptance(id, e.Several)
 	}
+	if f := b.flights[a.Number]; f != nil && len(id) > 0 {
+		b.named(f)
+	}
 	b.m.outcomes[Accepted].Inc()
 	if doubted {
 		b.m.settled(by).Inc()
