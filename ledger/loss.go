@@ -31,27 +31,31 @@ func answerLost(a *Answered, e *End, unanswered bool, settle time.Duration) bool
 	return broke && !read
 }
 
-// lostAnswers gives those of a session's answers that count as unread: what never reached the socket, and what answerLost says. unanswered is how
-// many submissions were open beside them; window is the most that a session of the account has had open at a time.
+// lostAnswers gives those of a session's answers that count as unread: what never reached the socket, and what answerLost says. open are the keys of
+// the submissions that were unanswered beside them; window is the most that a session of the account has had open at a time.
 //
 // Of equal messages, where taking too many for unread would swallow others, only as many of the acknowledged answers count, the latest, as
 // fit into the window beside what was surely open: no client has more open at a time than its window.
-func lostAnswers(e *End, unanswered, window int, settle time.Duration) (lost []*Answered) {
+func lostAnswers(e *End, open []Key, window int, settle time.Duration) (lost []*Answered) {
 	var unsure []*Answered
 	equal := map[Key]int{}
+	for _, k := range open {
+		equal[k]++
+	}
 	for i := range e.Answers {
 		a := &e.Answers[i]
 		switch {
 		case a.Ticket == nil: // a rejection, or of a request id: nothing depends on it
-		case a.At != 0 && !answerLost(a, e, unanswered > 0, settle):
+		case a.At != 0 && !answerLost(a, e, len(open) > 0, settle):
 		case a.At == 0, !a.Acked:
 			lost = append(lost, a)
+			equal[a.Ticket.e.Key]++
 		default:
 			unsure = append(unsure, a)
 			equal[a.Ticket.e.Key]++
 		}
 	}
-	latest := len(unsure) - max(0, window-unanswered-len(lost))
+	latest := len(unsure) - max(0, window-len(open)-len(lost))
 	for i, a := range unsure {
 		if i >= latest || equal[a.Ticket.e.Key] == 1 {
 			lost = append(lost, a)

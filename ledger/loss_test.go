@@ -75,18 +75,28 @@ func TestLostAnswers(t *testing.T) {
 		}
 		return list
 	}
+	keys := func(open string) (list []Key) {
+		for _, k := range open {
+			list = append(list, Key{Hash: [16]byte{byte(k)}})
+		}
+		return list
+	}
 	for _, c := range []struct {
-		name               string
-		answers            []Answered
-		unanswered, window int
-		want               []int
+		name    string
+		answers []Answered
+		open    string // the keys of what was unanswered
+		window  int
+		want    []int
 	}{
 		{name: "different messages are all unsure", answers: answers("ABCDE", nil), window: 1, want: []int{0, 1, 2, 3, 4}},
 		{name: "of equal ones the latest that fit into the window", answers: answers("AAAAA", nil), window: 2, want: []int{3, 4}},
-		{name: "less what is open", answers: answers("AAAAA", nil), unanswered: 1, window: 2, want: []int{4}},
-		{name: "none where the window is full", answers: answers("AAAAA", nil), unanswered: 2, window: 2},
-		{name: "none where more is open than ever before", answers: answers("AAAAA", nil), unanswered: 3, window: 2},
+		{name: "less what is open", answers: answers("AAAAA", nil), open: "X", window: 2, want: []int{4}},
+		{name: "none where the window is full", answers: answers("AAAAA", nil), open: "XY", window: 2},
+		{name: "none where more is open than ever before", answers: answers("AAAAA", nil), open: "XYZ", window: 2},
 		{name: "all where the window holds them", answers: answers("AAAAA", nil), window: 5, want: []int{0, 1, 2, 3, 4}},
+		{name: "what is equal to the one that is open", answers: answers("A", nil), open: "A", window: 1},
+		{name: "what differs from the one that is open", answers: answers("B", nil), open: "A", window: 1, want: []int{0}},
+		{name: "what is equal to one that is surely lost", answers: answers("AA", func(i int, a *Answered) { a.Acked = i == 0 }), window: 1, want: []int{1}},
 		{name: "a different one among equal ones", answers: answers("BAAAA", nil), window: 1, want: []int{0, 4}},
 		{name: "what was not acknowledged is lost, whatever the window", answers: answers("AAAAA", func(i int, a *Answered) { a.Acked = i < 2 }), window: 1, want: []int{2, 3, 4}},
 		{name: "what was never written too", answers: answers("AAA", func(i int, a *Answered) {
@@ -103,7 +113,7 @@ func TestLostAnswers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e := End{At: sec(10.5), How: Reset, Answers: c.answers}
 			got := map[*Answered]bool{}
-			for _, a := range lostAnswers(&e, c.unanswered, c.window, time.Second) {
+			for _, a := range lostAnswers(&e, keys(c.open), c.window, time.Second) {
 				got[a] = true
 			}
 			want := map[*Answered]bool{}

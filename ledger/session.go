@@ -45,7 +45,9 @@ func (b *book) closeSession(id SessionID, end *End, now Time) {
 	b.batch.Ended = append(b.batch.Ended, sessionEnded{id, now})
 
 	unanswered := len(s.claims)
+	open := make([]Key, 0, unanswered)
 	for _, c := range slices.Clone(s.claims) {
+		open = append(open, c.Key)
 		if c.answer == nil {
 			b.abandon(c)
 			continue
@@ -53,7 +55,7 @@ func (b *book) closeSession(id SessionID, end *End, now Time) {
 		s.leave(c)
 		b.reopen(c.answer.Ticket, now, true) // it is still being committed, and nobody is there to hear it
 	}
-	lost := lostAnswers(end, unanswered, s.account.window, s.account.policy.Settle)
+	lost := lostAnswers(end, open, s.account.window, s.account.policy.Settle)
 	for _, a := range lost {
 		b.reopen(a.Ticket, now, a.At == 0)
 	}
