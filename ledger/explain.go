@@ -175,12 +175,14 @@ func (s *search) told() ([]Story, error) {
 }
 
 // tellStored copies a record that is not live. What its text has in flight was in doubt when memory let go of it; the ends of legs are
-// not written down with records.
+// not written down with records. What is in doubt and not live any more is beyond all its windows.
 func tellStored(r *Record) Story {
 	for i := range r.Attempts {
 		if a := &r.Attempts[i]; a.State == InFlight {
 			a.State = InDoubt
 		}
 	}
-	return tell(r)
+	s := tell(r)
+	s.Spent = s.State == InDoubt
+	return s
 }

@@ -95,10 +95,13 @@ func TestAMessageIsExplainedByEitherIDByItsRequestIDAndByItsKey(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotLiveIsToldInDoubtAndNotInFlight(t *testing.T) {
+func TestWhatIsNotLiveIsToldInDoubtAndSpentAndNotInFlight(t *testing.T) {
 	s := tellStored(&Record{Attempts: []Attempt{{Number: 1, State: InFlight}}})
-	if s.State != InDoubt {
-		t.Errorf("told as %v", s.State)
+	if s.State != InDoubt || !s.Spent {
+		t.Errorf("told as %v, spent: %v", s.State, s.Spent)
+	}
+	if s := tellStored(&Record{Attempts: []Attempt{{Number: 1, State: Accepted}}}); s.Spent {
+		t.Error("what is accepted is told as spent")
 	}
 }
 
