@@ -137,10 +137,13 @@ func tellAttempt(a *ledger.Attempt) attempt {
 
 // whatNext says what becomes of the next repeat of what is in doubt.
 func whatNext(s *ledger.Story, p *ledger.Policy, now ledger.Time) string {
-	sent := int(s.Forgotten)
+	sent, from := int(s.Forgotten), s.Deadline
 	for i := range s.Attempts {
-		if s.Attempts[i].State != ledger.NeverSent {
+		if a := &s.Attempts[i]; a.State != ledger.NeverSent {
 			sent++
+			if !s.Released && p.MinInterval > 0 {
+				from = max(from, a.At.Add(p.MinInterval))
+			}
 		}
 	}
 	switch {
@@ -154,10 +157,10 @@ func whatNext(s *ledger.Story, p *ledger.Policy, now ledger.Time) string {
 		return "repeats are sent back (max_attempts)"
 	case s.Deadline == 0:
 		return "repeats are sent back until it is settled"
-	case s.Deadline <= now:
+	case from <= now:
 		return "the next repeat is sent to the SMSC again"
 	}
-	return "repeats are sent back until " + timeText(s.Deadline.Std()) + ", then one is sent to the SMSC again"
+	return "repeats are sent back until " + timeText(from.Std()) + ", then one is sent to the SMSC again"
 }
 
 func timeOf(t ledger.Time) *time.Time {

@@ -107,6 +107,15 @@ func TestWhatIsInDoubtSaysWhatBecomesOfTheNextRepeat(t *testing.T) {
 		{"below the limit", func(s *ledger.Story, p *ledger.Policy) { s.Deadline, p.MaxAttempts = at(1), 3 }, "the next repeat is sent to the SMSC again"},
 		{"released beyond the limit", func(s *ledger.Story, p *ledger.Policy) { s.Released, s.Deadline, p.MaxAttempts = true, at(1), 2 },
 			"the next repeat is sent to the SMSC again"},
+		{"too soon after the latest attempt", func(s *ledger.Story, p *ledger.Policy) {
+			s.Deadline, p.MinInterval = at(1), 2*time.Minute
+			s.Attempts[1].At = at(99) // never sent: it does not count
+		}, "repeats are sent back until 2026-03-04T05:08:07.089Z, then one is sent to the SMSC again"},
+		{"long enough after it", func(s *ledger.Story, p *ledger.Policy) { s.Deadline, p.MinInterval = at(1), 100*time.Second },
+			"the next repeat is sent to the SMSC again"},
+		{"released too soon", func(s *ledger.Story, p *ledger.Policy) {
+			s.Released, s.Deadline, p.MinInterval = true, at(1), 2*time.Minute
+		}, "the next repeat is sent to the SMSC again"},
 		{"accepted", func(s *ledger.Story, _ *ledger.Policy) { s.State = ledger.Accepted }, ""},
 	} {
 		s, p := twice(), ledger.Policy{}
