@@ -38,7 +38,7 @@ type operable interface {
 }
 
 const (
-	maxControlRequests = 4       // carried out at a time; more of them wait
+	maxControlRequests = 4       // carried out at a time; more of them wait, and are sent away when their time is over
 	maxControlBody     = 4 << 10 // bytes
 
 	// How long a request may take. To explain an id the whole store may have to be read.
@@ -97,7 +97,7 @@ func (r refusal) Error() string { return r.text }
 // action answers one kind of request. What it returns beside an error tells the log what was asked for.
 type action func(r *http.Request, l operable) (any, error)
 
-// route makes a handler of an action. Each POST is logged, whatever comes of it.
+// route makes a handler of an action. Each POST is logged, whatever comes of it, and above what log.level may leave out.
 func (c *control) route(within time.Duration, act action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), within)
@@ -109,7 +109,7 @@ func (c *control) route(within time.Duration, act action) http.HandlerFunc {
 			status, body = statusOf(err), failure{explained(err)}
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			c.log.Info("an operator's request", zap.String("by", peerOf(r)), zap.String("method", r.Method), zap.String("path", r.URL.EscapedPath()),
+			c.log.Warn("an operator's request", zap.String("by", peerOf(r)), zap.String("method", r.Method), zap.String("path", r.URL.EscapedPath()),
 				zap.Any("word", result), zap.Int("status", status), zap.Error(err))
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -128,7 +128,7 @@ func (c *control) act(r *http.Request, act action) (any, error) {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-r.Context().Done():
-		return nil, r.Context().Err()
+		return nil, refusal{http.StatusServiceUnavailable, "too many requests are being carried out, so nothing was done about this one: try again"}
 	}
 	d := c.desk.Load()
 	if d.ledger == nil {
@@ -137,16 +137,20 @@ func (c *control) act(r *http.Request, act action) (any, error) {
 	return act(r, d.ledger)
 }
 
-// ours refuses what a page in a browser on this host may have sent. Its requests carry an Origin; where its own name was made to
-// point to this address they carry that name; and a POST without the others' consent has one of the types of forms.
+// ours refuses what a page in a browser on this host may have sent. Its requests carry an Origin, or where they fetch an image or the
+// like, Sec-Fetch-Site (W3C Fetch Metadata; "none" is an address that the user typed); where its own name was made to point to this
+// address they carry that name; and a POST without the others' consent has one of the types of forms.
 func ours(r *http.Request) error {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		host = strings.Trim(r.Host, "[]")
 	}
+	site := r.Header.Get("Sec-Fetch-Site")
 	switch mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case len(r.Header.Values("Origin")) > 0:
 		return refusal{http.StatusForbidden, "a request with an Origin comes from a web page"}
+	case site != "" && site != "none":
+		return refusal{http.StatusForbidden, "a request with this Sec-Fetch-Site comes from a web page"}
 	case !config.IsLoopback(host):
 		return refusal{http.StatusForbidden, "the Host is neither localhost nor a loopback address"}
 	case r.Method == http.MethodPost && (err != nil || mediaType != "application/json"):

@@ -49,7 +49,7 @@ func (f *fakeLedger) Now() ledger.Time { return 0 }
 
 // desked gives a control address with this ledger behind it, and its log.
 func desked(f operable) (http.Handler, *observer.ObservedLogs) {
-	core, logs := observer.New(zapcore.InfoLevel)
+	core, logs := observer.New(zapcore.WarnLevel) // who said what is told at any level but error
 	c := newControl(func(string) ledger.Policy { return ledger.Policy{} }, zap.New(core))
 	if f != nil {
 		c.desk.Store(&desk{ledger: f})
@@ -85,6 +85,8 @@ func TestAPageInABrowserCannotUseTheControlAddress(t *testing.T) {
 	}{
 		"another site's script":               {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
 		"a script without an origin":          {func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
+		"an image of another site":            {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
+		"an image of another port":            {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, 403},
 		"an empty origin":                     {func(r *http.Request) { r.Header["Origin"] = []string{""} }, 403},
 		"a name that points to this host":     {func(r *http.Request) { r.Host = "evil.example:9551" }, 403},
 		"a name that begins as localhost":     {func(r *http.Request) { r.Host = "localhost.evil.example" }, 403},
@@ -112,15 +114,18 @@ func TestAPageInABrowserCannotUseTheControlAddress(t *testing.T) {
 		r := asked("POST", "/doubts/7", `{"as":"rejected"}`)
 		r.Host = host
 		r.Header.Set("Content-Type", "application/json; charset=utf-8")
+		r.Header.Set("Sec-Fetch-Site", "none")
 		if got, body := served(t, h, r); got != 200 {
 			t.Errorf("host %s: got %d %s, want 200", host, got, body)
 		}
 	}
-	h, _ := desked(&fakeLedger{})
-	r := asked("GET", "/doubts", "")
-	r.Header.Set("Origin", "https://evil.example")
-	if got, _ := served(t, h, r); got != 403 {
-		t.Errorf("a page reads the doubts: got %d, want 403", got)
+	for header, value := range map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"} {
+		h, _ := desked(&fakeLedger{})
+		r := asked("GET", "/doubts", "")
+		r.Header.Set(header, value)
+		if got, _ := served(t, h, r); got != 403 {
+			t.Errorf("a page asks for the doubts with %s: got %d, want 403", header, got)
+		}
 	}
 }
 
@@ -222,8 +227,13 @@ func TestTheControlAddressCarriesOutOnlySoManyRequestsAtATime(t *testing.T) {
 		if got := len(f.entered); got != maxControlRequests+1 {
 			t.Errorf("%d were let in when one was done, want one more", got)
 		}
-		time.Sleep(answerWithin) // the last one's patience
+		w := httptest.NewRecorder()
+		go h.ServeHTTP(w, asked("POST", "/doubts/7", `{"as":"rejected"}`))
+		time.Sleep(answerWithin) // the patience of who waits
 		synctest.Wait()
+		if w.Code != 503 || !strings.Contains(w.Body.String(), "nothing was done") || len(f.resolved) > 0 {
+			t.Errorf("who has waited in vain: got %d %s, settled %v; want 503", w.Code, w.Body, f.resolved)
+		}
 		close(f.leave)
 		synctest.Wait()
 		if got := len(f.entered); got != maxControlRequests+1 {
