@@ -34,7 +34,7 @@ type Dedup struct {
 	OnMismatch OnMismatch `yaml:"on_mismatch"`
 	// OnInDoubt is what happens to the resubmission of a message that the SMSC may have accepted or not: hold waits for
 	// evidence, then asks the client to try again until InDoubtDeadline, and then forwards it; forward does so at once
-	// (at least once); refuse never does (at most once). Default hold.
+	// (at least once); refuse never does unless an operator says so (at most once). Default hold.
 	OnInDoubt OnInDoubt `yaml:"on_in_doubt"`
 	// HoldTimeout is how long hold keeps the client waiting for an answer. Less than ClientTimeout. Default 3s.
 	HoldTimeout time.Duration `yaml:"hold_timeout"`

@@ -109,7 +109,8 @@ func (c *control) route(within time.Duration, act action) http.HandlerFunc {
 			status, body = statusOf(err), failure{explained(err)}
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			c.log.Warn("an operator's request", zap.String("by", peerOf(r)), zap.String("method", r.Method), zap.String("path", r.URL.EscapedPath()),
+			path := r.URL.EscapedPath()
+			c.log.Warn("an operator's request", zap.String("by", peerOf(r)), zap.String("method", r.Method), zap.String("path", path[:min(len(path), 100)]),
 				zap.Any("word", result), zap.Int("status", status), zap.Error(err))
 		}
 		w.Header().Set("Content-Type", "application/json")
