@@ -23,6 +23,8 @@ func (e *echo) Forward(n Number, _ Time) (uint32, bool) {
 
 func (e *echo) Answer(Answer) { <-e.sem }
 
+func (e *echo) Question(other SessionID) { e.l.Trust(other) }
+
 // BenchmarkOrdinaryMessages is a claim, its commit, the answer and its commit, with 1,600 in flight.
 func BenchmarkOrdinaryMessages(b *testing.B) {
 	l := open(b, testOptions(b, b.TempDir()))

@@ -103,7 +103,7 @@ func (b *book) consider(c *Claim, again bool, now Time) {
 		b.reply(c, &Answer{Status: statusSystemError, Verdict: Fail})
 		return
 	}
-	if b.isStalled(c) {
+	if b.isStalled(c) || b.question(c) {
 		b.stall(c)
 		return
 	}

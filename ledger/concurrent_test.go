@@ -71,6 +71,8 @@ func (s *stray) Forward(n Number, _ Time) (uint32, bool) {
 	return uint32(n), true
 }
 
+func (s *stray) Question(other SessionID) { s.l.Trust(other) }
+
 func (s *stray) Answer(a Answer) {
 	if s.answers.Add(1) > 1 {
 		s.t.Errorf("answered again: %+v", a)

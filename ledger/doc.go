@@ -67,6 +67,10 @@
 // nobody's way, and are then decided as if they had come now. So an equal message of a busy client's colleague is new, and the window of a host that
 // died is joined or replayed.
 //
+// The ledger suspects, too: what equals a message that another bound session was not answered, or was answered within the last settle
+// (recent), is stalled once, and the proxy is asked about that session (Waiter.Question). For a client with several sessions repeats in the
+// others what one has lost, perhaps before the end of that one was seen.
+//
 // # Long messages
 //
 // The reference that ties the parts of a long message together is not in their keys: an application that repeats the
@@ -246,5 +250,6 @@
 // told to operators (maxDoubts, maxStories, maxReceipts), request ids that proved to be
 // none (maxVoided), long messages of which parts are to come (maxGroups; beyond it parts are matched with records of their own
 // reference only; from manyGroups on they are given up after client_timeout), attempts (maxAttempts, those in doubt apart) and submissions (historyKept) remembered of a record.
-// The queue, and what is stalled, hold what max_pending of each session allows.
+// The queue, and what is stalled, hold what max_pending of each session allows. Of the latest answers of an account with several sessions twice
+// maxRecent are remembered; beyond it no question is asked about them.
 package ledger

@@ -12,6 +12,7 @@ type account struct {
 	waiting    []*session // ended ones that no session able to submit has followed yet
 	suspected  []*session // bound ones whose ESME may be dead
 	stalled    []*Claim   // of other sessions, oldest first: they wait to hear what one of those is
+	recent     recent     // where it has several sessions
 	hasher     *Hasher
 	blind      Time                // until then no receipt proves anything: there may be attempts that the ledger does not know
 	several    map[*entry]struct{} // live records to several destinations that lack an id: a receipt of any destination may be theirs

@@ -62,6 +62,8 @@ func (s *childSub) Forward(n Number, _ Time) (uint32, bool) {
 	return uint32(s.i), true
 }
 
+func (s *childSub) Question(other SessionID) { s.l.Trust(other) }
+
 func (s *childSub) Answer(a Answer) {
 	if a.Status == 0 {
 		s.say("answer %s", s.name)

@@ -66,6 +66,8 @@ func (s *sub) Forward(n Number, until Time) (uint32, bool) {
 	return s.esme.seq, true
 }
 
+func (s *sub) Question(other SessionID) { s.esme.l.Trust(other) }
+
 func (s *sub) Answer(a Answer) {
 	s.esme.mu.Lock()
 	defer s.esme.mu.Unlock()

@@ -24,12 +24,13 @@ type rig struct {
 	now  Time
 	disk *disk
 
-	hang    bool  // commits do not come to an end until finish
-	slow    bool  // they are written, but their sync does not come to an end until finish
-	broken  error // commits fail
-	job     *job  // the commit that hangs
-	wrote   bool  // it is written, and only its sync hangs
-	reading bool  // look-ups in the store do not come to an end until read
+	hang       bool            // commits do not come to an end until finish
+	slow       bool            // they are written, but their sync does not come to an end until finish
+	broken     error           // commits fail
+	job        *job            // the commit that hangs
+	wrote      bool            // it is written, and only its sync hangs
+	questioned func(SessionID) // hears whose life a submission depends on; nil: each lives
+	reading    bool            // look-ups in the store do not come to an end until read
 
 	messages []*message
 	found    map[string][]Found

@@ -59,9 +59,10 @@ type Claim struct {
 	until     Time     // end of its hold; 0: not held
 	decided   Time     // when its verdict was reached
 	answer    *Answer  // decided, and to be given after the commit
+	asked     bool     // it waited once until an ESME was known to live: it does not ask again
 }
 
-// Waiter is told what becomes of a claim. Both methods are called on the ledger's goroutine and must not block.
+// Waiter is told what becomes of a claim. All methods are called on the ledger's goroutine and must not block.
 // A claim hears Forward any number of times (a stale or unsent attempt is decided anew) and Answer exactly once,
 // unless its session ends before.
 type Waiter interface {
@@ -71,6 +72,10 @@ type Waiter interface {
 	Forward(n Number, until Time) (sequence uint32, ok bool)
 	// Answer gives the submission's answer. It is committed before it is given.
 	Answer(a Answer)
+	// Question says that the submission equals what the ESME of another session of the account has not been answered. It waits until the
+	// ledger hears, by Trust or CloseSession, whether that one lives: its end may not have been read yet, and the client may repeat what it
+	// has lost in the sessions that it still has.
+	Question(other SessionID)
 }
 
 // A Response is what the SMSC answered to an attempt.

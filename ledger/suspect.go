@@ -64,8 +64,49 @@ func (b *book) clear(s *session, now Time) {
 	b.countHeld()
 }
 
+// question suspects the sessions that were not answered what c equals, or so lately that they may not have read it, and tells whether there
+// are any. A client that has several sessions repeats what one has lost in the others at once, which may be before the end of that one is seen.
+func (b *book) question(c *Claim) (any bool) {
+	a := c.session.account
+	if c.asked || a.submitters < 2 || b.trusting(c) {
+		return false
+	}
+	ask := func(s *session) {
+		if s == c.session || !s.bound() {
+			return
+		}
+		if any = true; s.unread == nil { // else it is being asked
+			b.suspect(s.id, nil)
+			c.Waiter.Question(s.id)
+		}
+	}
+	key := contentKey(c.Fingerprint)
+	ask(a.recent.of(key))
+	for e := b.index[key]; e != nil; e = e.next {
+		if e.owedTo(e.session) {
+			ask(e.session)
+		}
+		if e.group == nil {
+			continue
+		}
+		for _, o := range e.group.parts {
+			if o != e && o.owedTo(o.session) {
+				ask(o.session)
+			}
+		}
+	}
+	return any
+}
+
+// trusting tells that it does not matter to c who lives.
+func (b *book) trusting(c *Claim) bool {
+	p := &c.session.account.policy
+	return p.Mode == Observe || b.unprotected(c.session.account) || !p.Content || c.Key.Explicit && b.voided[c.Key.Value] == 0
+}
+
 // stall lets c wait until no suspected ESME is concerned.
 func (b *book) stall(c *Claim) {
+	c.asked = true
 	a := c.session.account
 	a.stalled = append(a.stalled, c)
 	b.stalled++
@@ -84,7 +125,7 @@ func (b *book) unstall(a *account) {
 // another part of it does.
 func (b *book) isStalled(c *Claim) bool {
 	a := c.session.account
-	if len(a.suspected) == 0 || a.policy.Mode == Observe || b.unprotected(a) || !a.policy.Content || c.Key.Explicit && b.voided[c.Key.Value] == 0 {
+	if len(a.suspected) == 0 || b.trusting(c) {
 		return false
 	}
 	key := contentKey(c.Fingerprint)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/binary"
 	"fmt"
 	"testing"
 	"time"
@@ -364,4 +365,138 @@ func TestASuspicionEndsHoweverTheSessionDoes(t *testing.T) {
 			t.Errorf("after %v: %d suspected, %d stalled", how, len(a.suspected), len(a.stalled))
 		}
 	}
+}
+
+func TestASubmissionThatEqualsWhatAnotherSessionWaitsForAsksWhetherThatOneLives(t *testing.T) {
+	for name, c := range map[string]struct {
+		then     func(*binding, *message)
+		forwards int
+	}{
+		"it has ended":      {func(s *binding, _ *message) { s.end(Reset) }, 0},
+		"it lives":          {func(s *binding, _ *message) { s.trust() }, 1},
+		"it is answered":    {func(s *binding, m *message) { m.accept("1"); s.trust() }, 1},
+		"and loses it then": {func(s *binding, m *message) { m.accept("1"); s.end(Reset, m.unacked()) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			var questioned []SessionID
+			r.questioned = func(id SessionID) { questioned = append(questioned, id) }
+			s, other := r.bind("acme"), r.bind("acme")
+			m := s.submit("A")
+			again := other.submit("A").isForwarded(0).waits()
+			other.submit("B").isForwarded(1)
+			if len(questioned) != 1 || questioned[0] != s.session {
+				t.Errorf("asked about %v, want %v", questioned, s.session)
+			}
+			r.holds(1)
+			c.then(s, m)
+			again.isForwarded(c.forwards)
+			r.holds(0)
+			if len(questioned) != 1 {
+				t.Errorf("asked %d times, want once", len(questioned))
+			}
+		})
+	}
+}
+
+func TestASubmissionThatEqualsWhatAnotherSessionWasJustAnsweredAsksToo(t *testing.T) {
+	r := newRig(t)
+	asked := 0
+	r.questioned = func(SessionID) { asked++ }
+	s, other := r.bind("acme"), r.bind("acme")
+	m := s.submit("A")
+	m.accept("1")
+	r.wait(time.Second)
+	again := other.submit("A").isForwarded(0).waits()
+	s.end(Reset, m.read())
+	again.isForwarded(0).isAnswered("1", Replay)
+	if asked != 1 {
+		t.Errorf("asked %d times, want once", asked)
+	}
+}
+
+func TestManyEqualMessagesAskOnce(t *testing.T) {
+	r := newRig(t)
+	asked := 0
+	r.questioned = func(SessionID) { asked++ }
+	s, other := r.bind("acme"), r.bind("acme")
+	for range 10 {
+		s.submit("A")
+	}
+	var more []*message
+	for range 10 {
+		more = append(more, other.submit("A").waits())
+	}
+	s.trust()
+	for _, m := range more {
+		m.isForwarded(1)
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times, want once", asked)
+	}
+}
+
+func TestAPartAsksAboutTheSessionThatWaitsForAnotherOfItsMessage(t *testing.T) {
+	r := newRig(t)
+	r.questioned = func(SessionID) {}
+	s, other := r.bind("acme"), r.bind("acme")
+	m := s.long("ab", 7, "12")
+	m[1].accept("1")
+	r.wait(time.Minute / 2)
+	again := other.long("ab", 8, "12")
+	s.end(Reset, m[1].read())
+	m[2].accept("2")
+	again[1].isAnswered("1", Replay)
+	again[2].isAnswered("2", Replay)
+	r.hasGiven("7:1a,2b")
+}
+
+func TestWhatIsRememberedOfTheLatestAnswersIsBounded(t *testing.T) {
+	var r recent
+	s := &session{account: &account{policy: testPolicy()}}
+	settle, now := s.account.policy.Settle, rigStart
+	key := func(i int) (k Key) { binary.BigEndian.PutUint64(k.Value[:], uint64(i)); return k }
+	for i := range maxRecent + 10 {
+		r.add(key(i), s, now)
+	}
+	if n := len(r.young); n != maxRecent || r.of(key(0)) != s || r.of(key(maxRecent)) != nil {
+		t.Errorf("%d answers are remembered, want the first %d", n, maxRecent)
+	}
+	for i, want := range []*session{s, nil} {
+		now = now.Add(settle + 1)
+		r.add(key(-1), s, now)
+		if got := r.of(key(0)); got != want {
+			t.Errorf("after %d times settle: %v, want %v", i+1, got, want)
+		}
+	}
+}
+
+func TestNobodyAsksAboutItsOwnSessionOrOneThatWasAnsweredAWhileAgo(t *testing.T) {
+	r := newRig(t)
+	r.questioned = func(id SessionID) { t.Errorf("asked about %v", id) }
+	s, other := r.bind("acme"), r.bind("acme")
+	s.submit("A")
+	s.submit("A").isForwarded(1)
+	s.submit("B").accept("1")
+	for range 2 {
+		r.wait(2 * time.Second)
+		s.submit("D").accept("2")
+	}
+	other.submit("B").isForwarded(1)
+	other.submit("C", withID("x"))
+	s.submit("C", withID("x")).isForwarded(0) // joined
+	another := r.bind("another account")
+	another.submit("A").isForwarded(1)
+}
+
+func TestWhoeverAsksAndLeavesIsForgotten(t *testing.T) {
+	r := newRig(t)
+	r.questioned = func(SessionID) {}
+	s, other := r.bind("acme"), r.bind("acme")
+	s.submit("A")
+	again := other.submit("A").waits()
+	other.end(Reset)
+	r.holds(0)
+	s.trust()
+	again.isForwarded(0)
 }

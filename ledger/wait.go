@@ -28,6 +28,9 @@ func (b *book) give(c *Claim, r *Response, v Verdict, now Time) {
 	a := &Answer{Nack: r.Nack, Status: r.Status, Body: r.Body, Verdict: v}
 	if r.accepted() && !e.Key.Explicit {
 		a.Ticket = &Ticket{e: e, session: c.Session, sequence: c.Sequence, at: c.At, answered: now}
+		if e.account.submitters > 1 {
+			e.account.recent.add(e.Key, c.session, now)
+		}
 	}
 	if f := b.flights[c.attempt]; f != nil {
 		f.claim = nil

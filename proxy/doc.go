@@ -52,6 +52,8 @@
 //	suspectOthers               the other sessions of the account, where something is at stake, are asked for a sign of life: a host may have
 //	                            vanished without a FIN. Nothing waits for the outcome but, in the ledger, what equals a message that the
 //	                            suspected session may have lost. judge asks TCP: an acknowledgement is life, silence for suspectTime the end
+//	Question                    the ledger asks about one session: another of the account repeats what that one has lost, or means the same
+//	                            again. It is suspected likewise
 //
 // The session that takes a leg over takes its mutex with it, so both look at the leg under one lock, and leg.session says whose it is. What
 // is in flight belongs to the old session's claims, whose answers go to the ledger alone.

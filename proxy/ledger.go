@@ -33,7 +33,8 @@ type Ledger interface {
 	// CloseLeg says that the SMSC leg has ended: what is unanswered on it is in doubt.
 	CloseLeg(id ledger.LegID)
 
-	// Claim asks what is to happen to a submission; its Waiter hears.
+	// Claim asks what is to happen to a submission; its Waiter hears. Where that hears Question, Suspect or CloseSession, or Trust at once, must
+	// follow for the session in question.
 	Claim(c *ledger.Claim)
 	// Unsent says that attempt n was never on the wire as a whole. again: its verdict had become too old; decide anew.
 	Unsent(n ledger.Number, again bool)

@@ -77,6 +77,37 @@ func (s *session) suspectIt(anyway bool) *suspicion {
 	return q
 }
 
+// Question is the ledger's: c equals what another session waits for. A pool's client repeats what one session has lost in its others at
+// once, which may be before the end of that one is read, or known at all. One that has unbound repeats nothing, and neither does one
+// that has its connection still and is about to hear of its end.
+func (c *claim) Question(other ledger.SessionID) {
+	o := c.s.p.sessionOf(other)
+	if o == nil || o.suspectIt(true) != nil {
+		return // the ledger has been told of its end, or will be told what comes out
+	}
+	o.mu.Lock()
+	ending, parted := o.told || o.esme.over != going && !o.esmeParted, o.esmeParted
+	o.mu.Unlock()
+	if !ending && (parted || !o.esme.peerEnded()) {
+		o.p.o.Ledger.Trust(other)
+	}
+}
+
+// sessionOf finds a session by the ledger's name for it; nil: it is over.
+func (p *Proxy) sessionOf(id ledger.SessionID) *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.sessions {
+		s.mu.Lock()
+		found := s.id == id
+		s.mu.Unlock()
+		if found {
+			return s
+		}
+	}
+	return nil
+}
+
 // unread gives the answers that the ESME's TCP has not acknowledged, written or not. Caller holds the mutex.
 func (s *session) unread() (tickets []*ledger.Ticket) {
 	l := s.esme
@@ -114,6 +145,11 @@ func (s *session) judge(now time.Duration) (trusted bool, next time.Duration) {
 	unacked, known := l.unacknowledged()
 	written := l.sending == 0 && l.out.empty() // the probe too
 	switch {
+	case l.peerEnded() && now-q.since < suspectTime:
+		return false, now + lookEvery // its end is on its way to the reader
+	case l.peerEnded():
+		l.abort(silent)
+		return false, never
 	case !known, written && unacked == 0 && now-q.since >= lookEvery:
 		q.alive = true
 	case now-q.since < suspectTime:

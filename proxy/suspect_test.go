@@ -164,3 +164,90 @@ func TestAProbeThatIsNotWrittenYetShowsNoLife(t *testing.T) {
 		s.esme.sending, s.suspect = 0, nil
 	})
 }
+
+// asked is the ledger's question of a submission about another session. Sessions and attempts are numbered by one counter there.
+func asked(r *rig, about ledger.SessionID) {
+	c := view(r.ledger, func() *ledger.Claim {
+		for _, c := range r.ledger.claims {
+			if c.Session != about {
+				return c
+			}
+		}
+		return nil
+	})
+	c.Waiter.Question(about)
+}
+
+// pool are two sessions of one client with a submission unanswered each, and the ledger's name for the first.
+func pool(r *rig) (first *peer, smsc *peer, id ledger.SessionID) {
+	first, smsc = pending(r)
+	id = view(r.ledger, func() ledger.SessionID { return r.ledger.claimed[0].Session })
+	esme, other := r.boundAs("a colleague")
+	esme.send(submitFrame(1, "unanswered too"))
+	other.want(wire.SubmitSM)
+	time.Sleep(100 * time.Millisecond) // the first has proved that it lives
+	r.ledger.mu.Lock()
+	r.ledger.told = nil
+	r.ledger.mu.Unlock()
+	return first, smsc, id
+}
+
+func TestAQuestionIsAnsweredWithWhatBecameOfTheOtherSession(t *testing.T) {
+	for want, happens := range map[string]func(*peer, *peer){
+		"trust":         func(*peer, *peer) {},
+		"close session": func(first, _ *peer) { first.Reset() },
+	} {
+		inBubble(t, unprobed, func(r *rig) {
+			first, smsc, id := pool(r)
+			happens(first, smsc)
+			asked(r, id)
+			time.Sleep(time.Second)
+			if got := told(r); !slices.Contains(got, want) {
+				t.Errorf("the ledger was told %v, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestAVanishedESMEIsFoundByAQuestionToo(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		first, _, id := pool(r)
+		first.Vanish()
+		asked(r, id)
+		time.Sleep(suspectTime + 100*time.Millisecond)
+		if got := told(r); !slices.Contains(got, "close session") || slices.Contains(got, "trust") {
+			t.Errorf("the ledger was told %v, want the session's end", got)
+		}
+	})
+}
+
+func TestAnESMEThatHasUnboundIsTrustedAtOnce(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		first, _, id := pool(r)
+		first.send(wire.New(wire.Unbind, 0, 9, nil))
+		synctest.Wait()
+		asked(r, id)
+		if got := told(r); !slices.Contains(got, "trust") {
+			t.Errorf("the ledger was told %v, want trust", got)
+		}
+	})
+}
+
+func TestAQuestionAboutASessionWhoseInputIsNotReadWaitsForItsEnd(t *testing.T) {
+	inBubble(t, func(o *Options) { unprobed(o); o.MaxPending = 1 }, func(r *rig) {
+		first, smsc, id := pool(r)
+		first.send(submitFrame(2, "not read yet"))
+		synctest.Wait()
+		_ = first.CloseWrite() // its kernel acknowledges the probe
+		asked(r, id)
+		time.Sleep(100 * time.Millisecond)
+		if got := told(r); slices.Contains(got, "trust") {
+			t.Fatalf("the ledger was told %v, though the ESME has hung up", got)
+		}
+		smsc.send(answer(2, "id")) // the bind was 1
+		time.Sleep(time.Second)
+		if got := told(r); !slices.Contains(got, "close session") {
+			t.Errorf("the ledger was told %v, want the session's end", got)
+		}
+	})
+}
