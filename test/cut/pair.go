@@ -98,6 +98,9 @@ func (p *pair) cut() {
 	p.once.Do(func() {
 		p.wasCut.Store(true)
 		p.r.cuts.Add(1) // before anybody can see it
+		if p.r.o.Made != nil {
+			p.r.o.Made(p.client.tcp.RemoteAddr())
+		}
 		client := func() { _ = p.client.tcp.CloseWrite() }
 		if p.end == Reset {
 			client = p.client.reset

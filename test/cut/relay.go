@@ -28,6 +28,8 @@ type Options struct {
 	// traffic comes in bursts, octets alone would never cut between two of them.
 	Spread time.Duration
 	End    End
+	// Made, if not nil, hears of each cut, before anybody else can see it, with the address of the client.
+	Made func(client net.Addr)
 }
 
 // End is a kind of cut.
