@@ -71,6 +71,7 @@ func (a *application) session(command uint32) (on bool) {
 		parted: make(chan struct{}), ended: make(chan struct{}), woken: make(chan struct{}, 1), flying: map[uint32]*flight{},
 	}
 	a.record.Note(history.Event{Link: b.link, Kind: history.Opened, Note: a.account})
+	a.links.Store(c.LocalAddr().String(), b.link)
 	go b.read()
 	b.request(command, wire.Bind(command, 1, a.account, "secret", ""))
 	ok := false
@@ -121,7 +122,7 @@ func (b *bind) talk() (on bool) {
 		case <-tick.C:
 		}
 		for _, f := range b.due() {
-			if crash--; crash <= 0 && f.fresh && slow(f.job.message) {
+			if crash--; crash <= 0 && f.fresh && slow(f.job.message) && !b.ending.Load() {
 				b.crash(f)
 				return true
 			}
@@ -185,18 +186,17 @@ func (b *bind) due() (all []*flight) {
 	return all
 }
 
-// crash ends the connection without a word, right behind a submission or in the middle of it.
+// crash ends the connection without a word, right behind a submission or in the middle of the next.
 func (b *bind) crash(f *flight) {
 	b.mu.Lock()
 	half, reset := b.chance.IntN(2) == 0, b.chance.IntN(2) == 0
 	b.crashed()
 	b.mu.Unlock()
 	s := b.submission(f.job, f.piece, f.sequence)
+	b.send(s, f.job.copy, "")
+	b.record.Note(history.Event{Link: b.link, Kind: history.Broken, Note: "(its ESME died)"})
 	if half {
-		b.record.Note(history.Event{Link: b.link, Kind: history.Sent, Frame: s, Copy: f.job.copy, Note: "(half of it)"})
 		_, _ = b.tcp.Write(s[:len(s)/2])
-	} else {
-		b.send(s, f.job.copy, "")
 	}
 	if reset {
 		_ = b.tcp.SetLinger(0)

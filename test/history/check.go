@@ -40,6 +40,16 @@ var rules = []struct {
 	{ruleParts, partsFit},
 }
 
+// Excused is how many duplicates Check lets pass where two breaks met (twoBreaks).
+func Excused(h *History) (n int) {
+	for _, v := range read(h).views {
+		for text := range v.Texts {
+			n += min(max(0, v.accepted(text)-v.Copies-v.resent()), v.twoBreaks(text))
+		}
+	}
+	return n
+}
+
 // Check holds a history against the rules.
 func Check(h *History) []Fault {
 	r := read(h)

@@ -20,8 +20,11 @@
 //   - A client that repeats before client_timeout: their timer is twice as long.
 //   - A client that gives a message up: they repeat until they are answered.
 //   - A script that leaves without unbind and later means the same text anew: they have no equal texts but those of one burst.
-//   - A pool of binds of which one repeats what another has just lost, before the proxy can know of that end: it waits half a second.
+//   - A pool of which one bind repeats what another has just lost, while a relay has told only the client of that end, and takes the proxy's probe:
+//     behind a relay the others wait half a second. Without one they repeat at once.
 //
-// One exception remains and is reckoned from the history (excused): of equal texts, an answer that the client had read right before its
-// connection broke, or that came after client_timeout, may absorb a text that was meant.
+// Two exceptions remain and are reckoned from the history. Of equal texts, an answer that the client had read right before its
+// connection broke, or that came after client_timeout, may absorb a text that was meant (excused). And where an ESME dies, or its relay cuts, in the
+// same moment in which the SMSC's connection breaks or the proxy ends, an answer that was taken and not read may be believed read (twoBreaks); each run
+// tells how many duplicates it has let pass for that.
 package history

@@ -35,13 +35,17 @@ const (
 	Opened   Kind = iota // the connection was made
 	Sent                 // a frame; noted before its first octet leaves
 	Received             // a frame; noted as soon as it is read
+	Broken               // the connection, without a word: its ESME died, or something on the way to the proxy
 	Ended                // the connection: nothing is read from it any more
 	Happened             // to the proxy: Note tells what
 )
 
 func (k Kind) String() string {
-	return [...]string{"opened", "sent", "received", "ended", "happened"}[k]
+	return [...]string{"opened", "sent", "received", "broken", "ended", "happened"}[k]
 }
+
+// Started is the note of what happened to the proxy when it listens; any other is about its end.
+const Started = "started"
 
 // Event is one thing that happened.
 type Event struct {

@@ -50,7 +50,8 @@ func report(t *testing.T, seed uint64, h *history.History, faults []history.Faul
 	for _, n := range h.Resent {
 		resent += n
 	}
-	t.Logf("seed %d: %d messages, %d events, %d accepted, %d sent again in doubt", seed, len(h.Messages), len(h.Events), len(h.Accepted), resent)
+	t.Logf("seed %d: %d messages, %d events, %d accepted, %d sent again in doubt; %d excused, where two breaks met", seed, len(h.Messages), len(h.Events), len(h.Accepted),
+		resent, history.Excused(h))
 	for i, f := range faults {
 		if i == 5 {
 			t.Errorf("seed %d: and %d faults more", seed, len(faults)-i)

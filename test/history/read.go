@@ -46,6 +46,7 @@ func (a *answer) ok() bool { return a.status == wire.OK && !a.nack }
 
 // connection is what is known of a link.
 type connection struct {
+	broken time.Duration // 0: it ended otherwise
 	ended  time.Duration // 0: it stands
 	parted bool          // its unbind was answered
 }
@@ -98,7 +99,10 @@ func (r *reading) enter(i int, e *Event) {
 		c = &connection{}
 		r.links[e.Link] = c
 	}
-	if e.Kind == Ended {
+	switch e.Kind {
+	case Broken:
+		c.broken = e.At
+	case Ended:
 		c.ended = e.At
 	}
 	if e.Frame == nil {
@@ -238,7 +242,7 @@ func (v *view) story() (all []string) {
 	}
 	for i := range v.History.Events {
 		e := &v.History.Events[i]
-		ends := e.Kind == Opened || e.Kind == Ended || e.Frame != nil && e.Frame.Command()&^wire.Response == wire.Unbind
+		ends := e.Kind == Opened || e.Kind == Broken || e.Kind == Ended || e.Frame != nil && e.Frame.Command()&^wire.Response == wire.Unbind
 		if about[i] || e.Link.Side == Proxy || over[e.Link] && ends {
 			line := e.String()
 			if id, ok := v.Accepted[Place{e.Link, sequence(e)}]; ok && e.Kind == Received && e.Frame.Command() == wire.SubmitSM {

@@ -35,17 +35,12 @@ func leftWaiting(v *view) (wrong []string) {
 }
 
 // duplicates: of each text the SMSC has accepted as many as were meant, and one more for each that the proxy says it sent again in doubt. Those
-// that a receipt reported as failed, and the ESME knows it, don't count: their repeat is meant.
+// that a receipt reported as failed, and the ESME knows it, don't count: their repeat is meant. And one more where two breaks met (twoBreaks).
 func duplicates(v *view) (wrong []string) {
-	failed := v.failed()
 	all, meant := 0, v.Copies*len(v.Texts)
 	for text := range v.Texts {
-		n := 0
-		for _, s := range v.smsc {
-			if s.accepted && s.text == text && !failed[s.id] {
-				n++
-			}
-		}
+		n := v.accepted(text)
+		n -= min(max(0, n-v.Copies), v.twoBreaks(text))
 		all += n
 		if n > v.Copies+v.resent() {
 			wrong = append(wrong, fmt.Sprintf("text %d was accepted %d times; %d were meant, %d sent again in doubt", text, n, v.Copies, v.resent()))
@@ -55,6 +50,38 @@ func duplicates(v *view) (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("%d were accepted; %d were meant, %d sent again in doubt", all, meant, v.resent()))
 	}
 	return wrong
+}
+
+// twoBreaks is how many answers to a text were lost because its ESME's connection broke in the same moment as the SMSC's, or as the proxy
+// ended: then the proxy believes that it has ended the connection itself, after the ESME's kernel, or something on the way, had taken the answer.
+func (v *view) twoBreaks(text int) (n int) {
+	near := func(a, b time.Duration) bool { return max(a-b, b-a) < slack }
+	for _, s := range v.esme {
+		c := v.links[s.place.Link]
+		if s.text != text || len(s.answers) > 0 || c.broken == 0 {
+			continue
+		}
+		ended := slices.ContainsFunc(v.History.Events, func(e Event) bool { return e.Link.Side == Proxy && e.Note != Started && near(e.At, c.broken) })
+		for _, m := range v.smsc {
+			leg := v.links[m.place.Link]
+			if m.text == text && len(m.answers) > 0 && m.at > s.at && m.answers[0].at < c.broken+slack && (ended || !leg.parted && near(leg.ended, c.broken)) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// accepted is how many of a text the SMSC has, but for those that failed.
+func (v *view) accepted(text int) (n int) {
+	failed := v.failed()
+	for _, s := range v.smsc {
+		if s.accepted && s.text == text && !failed[s.id] {
+			n++
+		}
+	}
+	return n
 }
 
 func (v *view) resent() int { return v.Resent[digits(v.Destination)] }

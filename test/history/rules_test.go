@@ -207,6 +207,47 @@ func TestADuplicateIsFoundUnlessItWasToldOf(t *testing.T) {
 	h.want(t)
 }
 
+func TestADuplicateIsExcusedOnlyWhereTwoBreaksMet(t *testing.T) {
+	const found = "a message goes out once, or again as counted"
+	for name, c := range map[string]struct {
+		breaks func(*tale)
+		rules  []string
+	}{
+		"both at once":    {func(h *tale) { h.next(history.ESME, 1, history.Broken, nil); h.ends(history.SMSC, 1) }, nil},
+		"the ESME's only": {func(h *tale) { h.next(history.ESME, 1, history.Broken, nil) }, []string{found}},
+		"the SMSC's only": {func(h *tale) { h.ends(history.SMSC, 1) }, []string{found}},
+		"the SMSC's long after": {func(h *tale) {
+			h.next(history.ESME, 1, history.Broken, nil)
+			h.waits(time.Second)
+			h.ends(history.SMSC, 1)
+		}, []string{found}},
+		"the SMSC's leg is unbound": {func(h *tale) {
+			h.next(history.ESME, 1, history.Broken, nil)
+			h.next(history.SMSC, 1, history.Sent, wire.New(wire.Unbind|wire.Response, 0, 9, nil))
+			h.ends(history.SMSC, 1)
+		}, []string{found}},
+		"the proxy is killed":  {func(h *tale) { h.next(history.ESME, 1, history.Broken, nil); h.happens("killed") }, nil},
+		"the proxy is started": {func(h *tale) { h.next(history.ESME, 1, history.Broken, nil); h.happens(history.Started) }, []string{found}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newTale()
+			h.submits(1, 1, alone, 0)
+			h.takes(1, 1, alone, "a")
+			h.answers(1, 1, "a")
+			c.breaks(h)
+			h.ends(history.ESME, 1)
+			h.waits(time.Second)
+			h.goes(2, 1, alone, "b", 0)
+			h.want(t, c.rules...)
+		})
+	}
+}
+
+func (t *tale) happens(what string) {
+	t.next(history.Proxy, 0, history.Happened, nil)
+	t.Events[len(t.Events)-1].Note = what
+}
+
 func TestADuplicateOfWhatWasNotDeliveredIsMeant(t *testing.T) {
 	for state, rules := range map[string][]string{"UNDELIV": nil, "DELIVRD": {"a message goes out once, or again as counted"}} {
 		h := newTale()

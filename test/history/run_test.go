@@ -49,6 +49,7 @@ const (
 	length      = 4 * time.Second // in which all messages are offered
 	lastReceipt = 2 * time.Second // after its answer
 	stallTime   = 250 * time.Millisecond
+	relayTime   = 500 * time.Millisecond // after a cut the proxy has heard of it, from a relay on a busy machine too
 	patience    = 60 * time.Second
 	perAccount  = 560 // submissions, so that a run has more than 2,000
 )
@@ -66,6 +67,8 @@ var settings = []string{
 type scene struct {
 	record   *history.Recorder
 	numbers  atomic.Int64  // of ESME connections
+	links    sync.Map      // of ESME connections, by their own address
+	ending   atomic.Bool   // the proxy was asked to end, and sends all back: no ESME dies then
 	farewell chan struct{} // closed at the end of the run
 }
 
@@ -116,7 +119,12 @@ func newRun(t *testing.T, seed uint64, more ...string) *run {
 
 // relay puts a relay that cuts connections before an address.
 func (r *run) relay(address string, cuts int) string {
-	c, err := cut.Start(cut.Options{Target: address, Seed: r.chance.Uint64(), Cuts: cuts, Min: 2000, Max: 30_000, Spread: 20 * time.Millisecond})
+	c, err := cut.Start(cut.Options{Target: address, Seed: r.chance.Uint64(), Cuts: cuts, Min: 2000, Max: 30_000, Spread: 20 * time.Millisecond,
+		Made: func(client net.Addr) {
+			if link, ok := r.links.Load(client.String()); ok {
+				r.record.Note(history.Event{Link: link.(history.Link), Kind: history.Broken, Note: "(by a relay)"})
+			}
+		}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -144,9 +152,7 @@ func (r *run) personas(address string) []persona {
 	if c.IntN(3) == 0 {
 		crashing.crashes, crashing.stalls = 0, 20
 	}
-	for _, p := range []*persona{&pair, &crashing, &relayed, &tagged} {
-		p.handOver = 500 * time.Millisecond
-	}
+	pair.handOver, relayed.handOver = relayTime, relayTime
 	return []persona{pair, crashing, relayed, tagged}
 }
 
@@ -214,7 +220,8 @@ func (r *run) play() *history.History {
 func (r *run) start() {
 	r.proxy.Start()
 	r.proxy.Logged(`"msg":"listening"`)
-	r.happened("started")
+	r.ending.Store(false)
+	r.happened(history.Started)
 }
 
 func (r *run) happened(what string) {
@@ -225,6 +232,7 @@ func (r *run) happened(what string) {
 func (r *run) interrupt() {
 	if r.chance.IntN(3) == 0 {
 		r.happened("asked to end")
+		r.ending.Store(true)
 		r.proxy.Signal(syscall.SIGTERM)
 		r.proxy.Ended()
 	} else {
