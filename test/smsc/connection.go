@@ -110,10 +110,10 @@ func (c *connection) bind(f wire.Frame) {
 	switch {
 	case c.command != 0:
 		status = wire.AlreadyBound
-	case s.o.MaxBinds > 0 && len(a.bound) >= s.o.MaxBinds:
+	case s.o.MaxBinds > 0 && a.open() >= s.o.MaxBinds:
 		status = wire.AlreadyBound
 	case s.o.Bind != nil:
-		status = s.o.Bind(BindRequest{c.number, f.Command(), name, len(a.bound)})
+		status = s.o.Bind(BindRequest{c.number, f.Command(), name, a.open()})
 	}
 	if status != wire.OK {
 		s.counts.RefusedBinds++

@@ -41,6 +41,16 @@ type account struct {
 	waiting []*delivery // no bind could take them yet
 }
 
+// open is how many binds stand: one whose connection the server has ended itself does not. Called with mu held.
+func (a *account) open() (n int) {
+	for _, c := range a.bound {
+		if !c.dropped {
+			n++
+		}
+	}
+	return n
+}
+
 // Start opens a server. Close it.
 func Start(o Options) (*Server, error) {
 	if o.Address == "" {
