@@ -41,7 +41,7 @@ func (s *session) receiptOf(f pdu.Frame, at time.Duration) *receipt {
 		return nil
 	}
 	view, ok := pdu.ParseReceipt(f)
-	if !ok || len(view.ID()) == 0 || s.phase != bound {
+	if !ok || len(view.ID()) == 0 || s.id == 0 {
 		if ok && len(view.ID()) == 0 {
 			s.t.receipts[view.State][unmatched]++
 		}
