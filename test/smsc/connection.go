@@ -194,21 +194,33 @@ func (s *Server) decide(c *connection, f wire.Frame) (stall time.Duration) {
 		c.finish(p.Drop)
 		return 0
 	}
-	if delay := s.o.AnswerDelay + p.Delay; delay > 0 {
-		c.owed++
-		s.later.add(r.At.Add(delay), func() {
-			s.mu.Lock()
-			c.owed--
-			s.settle(c, r, &p)
-			if c.owed == 0 && c.settled != NoDrop {
-				c.finish(c.settled)
-			}
-			s.mu.Unlock()
-			c.out.flush()
-		})
-	} else {
+	delay := s.o.AnswerDelay + p.Delay
+	if delay == 0 && p.Gate == nil {
 		s.settle(c, r, &p)
+		return p.Stall
 	}
+	c.owed++
+	due := func() {
+		s.mu.Lock()
+		c.owed--
+		s.settle(c, r, &p)
+		if c.owed == 0 && c.settled != NoDrop {
+			c.finish(c.settled)
+		}
+		s.mu.Unlock()
+		c.out.flush()
+	}
+	if p.Gate == nil {
+		s.later.add(r.At.Add(delay), due)
+		return p.Stall
+	}
+	s.running.Go(func() {
+		select {
+		case <-p.Gate:
+			s.later.add(time.Now().Add(delay), due)
+		case <-s.later.stop:
+		}
+	})
 	return p.Stall
 }
 

@@ -52,9 +52,10 @@ type Plan struct {
 	Status uint32 // of the answer; with any but 0 nothing was accepted
 	Nack   bool   // generic_nack in place of the response; nothing was accepted
 	Delay  time.Duration
-	Repeat int           // further copies of the answer
-	Before [][]byte      // frames, whole, that go out right before the answer
-	Stall  time.Duration // nothing more is read from this connection for so long
+	Gate   <-chan struct{} // the answer waits until it is closed, and then for the delay
+	Repeat int             // further copies of the answer
+	Before [][]byte        // frames, whole, that go out right before the answer
+	Stall  time.Duration   // nothing more is read from this connection for so long
 
 	Receipts  *Receipts // in place of the server's
 	NoReceipt bool
