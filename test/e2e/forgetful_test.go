@@ -20,25 +20,38 @@ import (
 	"smpponce/test/smsc"
 )
 
-// The SMSC forgets: ten times it accepts a message and drops the connection without an answer, and with it the answers to all
-// that is in flight. What was accepted nobody can know, until the receipts come, one to five seconds later.
+// The SMSC forgets: ten times it accepts messages and drops the connection without an answer to them. What was accepted nobody
+// can know, until the receipts come, one to five seconds later.
 
 const forgotten = 10
 
-func forgetful(o smsc.Options) smsc.Options {
+// kernel says what becomes of messages that are on their way when the connection is dropped.
+type kernel int
+
+const (
+	read   kernel = iota // they are accepted too: the SMSC reads on for a moment, and answers nothing
+	unread               // they die in the SMSC's kernel
+)
+
+func forgetful(o smsc.Options, k kernel) smsc.Options {
 	drops, since := 0, 0
+	doomed := map[int]bool{} // connections that will be dropped
 	o.Script = func(m smsc.Submission) smsc.Plan {
-		plan := smsc.Plan{Delay: 5 * time.Millisecond}
+		plan := smsc.Plan{Delay: 5 * time.Millisecond, Silent: doomed[m.Connection]}
 		if o.Receipts != nil {
 			plan.Receipts = &smsc.Receipts{Delay: time.Second + time.Duration(m.N*7%5)*time.Second}
 		}
-		if since++; since >= 9 && drops < forgotten {
-			since = 0
-			drops++
-			plan.Drop, plan.When = smsc.Reset, smsc.Unanswered
-			if drops%2 == 0 {
-				plan.Drop = smsc.Finish
-			}
+		if since++; doomed[m.Connection] || since < 5 || drops == forgotten {
+			return plan
+		}
+		since = 0
+		drops++
+		plan.Drop, plan.When, plan.Delay = smsc.Reset, smsc.Unanswered, 0
+		if drops%2 == 0 {
+			plan.Drop = smsc.Finish
+		}
+		if k == read {
+			plan.Delay, doomed[m.Connection] = 50*time.Millisecond, true
 		}
 		return plan
 	}
@@ -60,8 +73,7 @@ func provenByReceipts(t *testing.T, s *smsc.Server, p *proxy, n int, ids func(te
 	if c := s.Counts(); c.Drops != forgotten {
 		t.Errorf("the SMSC dropped %d connections, want %d", c.Drops, forgotten)
 	}
-	// What lay in the SMSC's kernel when it dropped the connection it had not taken, and no receipt can tell that: it is resent after the
-	// deadline, and no duplicate.
+	// No receipt tells that a message died in the SMSC's kernel: it is resent after the deadline, and no duplicate.
 	proven, resent := p.Metric("smpponce_in_doubt_settled_total", "evidence", "receipt_elimination"), p.Metric("smpponce_in_doubt_resent_total")
 	if doubts := p.Metric("smpponce_outcomes_total", "outcome", "in_doubt"); proven < forgotten || proven+resent != doubts {
 		t.Errorf("of %v doubts %v were settled by receipts and %v resent; want at least %d settled, and all of them one or the other", doubts, proven, resent, forgotten)
@@ -74,7 +86,7 @@ func provenByReceipts(t *testing.T, s *smsc.Server, p *proxy, n int, ids func(te
 
 func TestARawClientOfAnSMSCThatForgetsSendsNothingTwice(t *testing.T) {
 	t.Parallel()
-	s := startSMSC(t, forgetful(smsc.Options{Receipts: &smsc.Receipts{}}))
+	s := startSMSC(t, forgetful(smsc.Options{Receipts: &smsc.Receipts{}}, unread))
 	p := serve(t, s.Addr())
 	all := differing(100)
 	c := esme.NewClient(options(p.address), nil)
@@ -138,7 +150,7 @@ func TestANetSMPPClientOfAnSMSCThatForgetsSendsNothingTwice(t *testing.T) {
 	if exec.Command(perl, "-MNet::SMPP", "-MJSON::PP", "-e", "1").Run() != nil {
 		t.Skip("Net::SMPP is not installed (Debian: libnet-smpp-perl)")
 	}
-	s := startSMSC(t, forgetful(smsc.Options{Receipts: &smsc.Receipts{}}))
+	s := startSMSC(t, forgetful(smsc.Options{Receipts: &smsc.Receipts{}}, read))
 	p := serve(t, s.Addr())
 	got := runScript(t, p.address, 100, "perl", perl, "client.pl")
 	provenByReceipts(t, s, p, 100, func(text string) string { return got.IDs[text] })
@@ -153,7 +165,7 @@ func TestANodeClientOfAnSMSCThatForgetsSendsNothingTwice(t *testing.T) {
 	if _, err := os.Stat("node/node_modules/smpp"); err != nil {
 		t.Skip("node's packages are not installed: run npm ci in test/e2e/node")
 	}
-	s := startSMSC(t, forgetful(smsc.Options{IDs: smsc.Padded, Receipts: &smsc.Receipts{}}))
+	s := startSMSC(t, forgetful(smsc.Options{IDs: smsc.Padded, Receipts: &smsc.Receipts{}}, read))
 	p := serve(t, s.Addr())
 	got := runScript(t, p.address, 100, "node", node, "client.js")
 	provenByReceipts(t, s, p, 100, func(text string) string { return got.IDs[text] })
@@ -161,7 +173,7 @@ func TestANodeClientOfAnSMSCThatForgetsSendsNothingTwice(t *testing.T) {
 
 func TestAGosmppSessionOfAnSMSCThatForgetsSendsNothingTwice(t *testing.T) {
 	t.Parallel()
-	s := startSMSC(t, forgetful(smsc.Options{Receipts: &smsc.Receipts{}}))
+	s := startSMSC(t, forgetful(smsc.Options{Receipts: &smsc.Receipts{}}, read))
 	p := serve(t, s.Addr())
 	const n = 100
 	var all []*pdu.SubmitSM
@@ -185,7 +197,7 @@ func TestAGosmppSessionOfAnSMSCThatForgetsSendsNothingTwice(t *testing.T) {
 
 func TestKannelWithAnSMSCThatForgetsSendsNothingTwice(t *testing.T) {
 	t.Parallel()
-	s := startSMSC(t, forgetful(smsc.Options{Receipts: &smsc.Receipts{}}))
+	s := startSMSC(t, forgetful(smsc.Options{Receipts: &smsc.Receipts{}}, read))
 	p := serve(t, s.Addr())
 	k := startKannel(t, p.address)
 	const n = 100
@@ -204,7 +216,7 @@ func TestKannelWithAnSMSCThatForgetsSendsNothingTwice(t *testing.T) {
 // Without receipts nothing proves acceptance: each doubt is resent once its deadline is over, and counted.
 func TestWithoutReceiptsWhatIsInDoubtIsResentExactlyAsOftenAsCounted(t *testing.T) {
 	t.Parallel()
-	s := startSMSC(t, forgetful(smsc.Options{}))
+	s := startSMSC(t, forgetful(smsc.Options{}, read))
 	p := serve(t, s.Addr(), "SMPPONCE_DEDUP_IN_DOUBT_DEADLINE=1s", "SMPPONCE_DEDUP_HOLD_TIMEOUT=500ms")
 	all := differing(100)
 	for i := range all {
@@ -233,7 +245,7 @@ func (p *proxy) neverThere(s *smsc.Server) float64 {
 // With refuse nothing is ever sent twice; the doubts are an operator's.
 func TestWithRefuseNothingIsSentTwiceAndTheDoubtsAreListed(t *testing.T) {
 	t.Parallel()
-	s := startSMSC(t, forgetful(smsc.Options{}))
+	s := startSMSC(t, forgetful(smsc.Options{}, read))
 	control := free(t, 1)[0]
 	p := serve(t, s.Addr(), "SMPPONCE_DEDUP_ON_IN_DOUBT=refuse", "SMPPONCE_ADMIN_CONTROL="+control)
 	all := differing(100)
@@ -277,7 +289,7 @@ func TestWithRefuseNothingIsSentTwiceAndTheDoubtsAreListed(t *testing.T) {
 // It must show 2: the SMSC allows one bind, and both its connections and the client's break.
 func TestOneBindIsEnoughThoughTheClientIsBackAfterTwoMilliseconds(t *testing.T) {
 	t.Parallel()
-	s := startSMSC(t, forgetful(smsc.Options{MaxBinds: 1, Receipts: &smsc.Receipts{}}))
+	s := startSMSC(t, forgetful(smsc.Options{MaxBinds: 1, Receipts: &smsc.Receipts{}}, read))
 	p := serve(t, s.Addr())
 	r := startCuts(t, p.address, cut.Any)
 	all := differing(100)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -17,7 +18,13 @@ import (
 // fails.
 const patience = 60 * time.Second
 
-func TestMain(m *testing.M) { program.Main(m) }
+// TestMain lets more tests run at once than there are processors: most of them wait, for receipts and deadlines.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "10"); err != nil { // the command line has the last word
+		panic(err)
+	}
+	program.Main(m)
+}
 
 func bounded(t *testing.T) context.Context {
 	t.Helper()

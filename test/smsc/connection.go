@@ -191,6 +191,14 @@ func (s *Server) decide(c *connection, f wire.Frame) (stall time.Duration) {
 	s.taken(r, &p)
 	if p.Drop != NoDrop && p.When == Unanswered {
 		s.receipt(c, r, &p, false)
+		if p.Delay > 0 {
+			s.later.add(r.At.Add(p.Delay), func() {
+				s.mu.Lock()
+				c.finish(p.Drop)
+				s.mu.Unlock()
+			})
+			return p.Stall
+		}
 		c.finish(p.Drop)
 		return 0
 	}

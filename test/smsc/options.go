@@ -75,7 +75,7 @@ type Moment int
 
 const (
 	BeforeTaking Moment = iota // the submission is not received: nothing was accepted
-	Unanswered                 // it is received and accepted, and its answer never leaves
+	Unanswered                 // it is received and accepted, and its answer never leaves; the connection ends after Delay
 	Answered                   // right after its answer was written
 	Settled                    // as BeforeTaking, but what was taken before is still answered
 )

@@ -98,6 +98,26 @@ func TestDuplicatesAreCountedByContentWhereverTheTextStands(t *testing.T) {
 	}
 }
 
+func TestAnAnswerWaitsForItsGate(t *testing.T) {
+	gate := make(chan struct{})
+	s := start(t, smsc.Options{Script: func(m smsc.Submission) smsc.Plan {
+		if m.N == 1 {
+			return smsc.Plan{Gate: gate}
+		}
+		return smsc.Plan{}
+	}})
+	e := bound(t, s, wire.BindTransceiver)
+	first, second := submit(t, e, text("a")), submit(t, e, text("b"))
+	answer(t, e, second)
+	if n := len(e.Answers(first)); n != 0 {
+		t.Errorf("%d answers before the gate is open", n)
+	}
+	close(gate)
+	if got := answer(t, e, first); got.ID() != "1" {
+		t.Errorf("answered with %q, want 1", got.ID())
+	}
+}
+
 func TestARejectedSubmissionIsNoDuplicateOfAnother(t *testing.T) {
 	s := start(t, smsc.Options{Script: func(m smsc.Submission) smsc.Plan {
 		return [...]smsc.Plan{{Status: wire.Throttled}, {Status: 0x450, Nack: true}, {}}[m.N-1]
@@ -151,6 +171,32 @@ func TestADropComesAtTheMomentThatTheScriptSays(t *testing.T) {
 				t.Errorf("%+v, want %d accepted and 1 drop", got, c.taken)
 			}
 		})
+	}
+}
+
+func TestADropThatIsDelayedLeavesUnansweredWhatTheScriptSaysAndTakesTheRest(t *testing.T) {
+	s := start(t, smsc.Options{Script: func(m smsc.Submission) smsc.Plan {
+		if string(m.Message.Text) == "drop" {
+			return smsc.Plan{Drop: smsc.Reset, When: smsc.Unanswered, Delay: 200 * time.Millisecond}
+		}
+		return smsc.Plan{Silent: m.N == 2}
+	}})
+	e := bound(t, s, wire.BindTransceiver)
+	var all []uint32
+	for _, m := range []string{"drop", "silent", "answered"} {
+		all = append(all, submit(t, e, text(m)))
+	}
+	answer(t, e, all[2])
+	if err := e.Ended(bounded(t)); errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	for i, want := range []int{0, 0, 1} {
+		if got := len(e.Answers(all[i])); got != want {
+			t.Errorf("submission %d got %d answers, want %d", i, got, want)
+		}
+	}
+	if got := s.Counts(); got.Accepted != 3 || got.Drops != 1 {
+		t.Errorf("%+v, want 3 accepted and 1 drop", got)
 	}
 }
 
