@@ -85,7 +85,7 @@ func TestAMessageIsExplainedByEitherIDByItsRequestIDAndByItsKey(t *testing.T) {
 	o.Metrics = prometheus.NewRegistry()
 	l = open(t, o) // what is not live is found on the disk, whosoever it is
 	defer l.Close()
-	e = newESME(t, l, "acme")
+	newESME(t, l, "acme")
 	for id, want := range map[string][]string{
 		"77": {"1 accepted 2", "4 accepted 0"}, "order-1": {"1 accepted 2"}, "78": {"2 accepted 0"}, flying.Key.String(): {"3 in_doubt 0"}, two.Key.String(): {"2 accepted 0"},
 	} {

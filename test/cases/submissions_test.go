@@ -88,7 +88,7 @@ func TestSubmitMultiAndDataSMInDoubtAreToldToTryAgain(t *testing.T) {
 		smsc.Reset()
 		esme.WantEnd()
 		_ = esme.Close()
-		esme, smsc = s.Bound("acme")
+		esme, _ = s.Bound("acme")
 		esme.Send(frame(stage.Message("hello"), 5))
 		if got := esme.Want(f.Command() | wire.Response); got.Sequence() != 5 || got.Status() != stage.RetryStatus || len(got.Body()) == 0 {
 			s.T.Errorf("got %x, want retry_status, and an empty message_id", got)
