@@ -19,7 +19,6 @@ const (
 	ruleReceipt   = "a receipt carries the id that was told"
 	ruleShown     = "a receipt comes from the SMSC"
 	ruleAcked     = "only the ESME acknowledges"
-	ruleBound     = "no bind is refused because of one that the ESME has left"
 	ruleParts     = "a handset can put the parts together"
 	ruleCounted   = "the metric tells what the log tells"
 )

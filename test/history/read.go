@@ -121,8 +121,6 @@ func (r *reading) enter(i int, e *Event) {
 		r.acknowledgement(i, e, p)
 	case command == wire.Unbind|wire.Response && !fromESME:
 		c.parted = true
-	case e.Link.Side == ESME && !fromESME && command&wire.Response != 0 && e.Frame.Status() == wire.AlreadyBound:
-		r.fault(e, ruleBound, "ESME_RALYBND, though the SMSC allows as many binds as the application has")
 	}
 }
 

@@ -91,7 +91,7 @@ func newRun(t *testing.T, seed uint64, more ...string) *run {
 	r.policy = []string{"hold", "hold", "hold", "hold", "hold", "hold", "forward", "refuse"}[r.chance.IntN(8)]
 	var err error
 	r.smsc, err = smsc.Start(smsc.Options{
-		IDs: forms[r.chance.IntN(len(forms))], Watch: watch(r.record), Bind: r.admit(r.chance.IntN(2) == 0), Script: center(rand.New(rand.NewPCG(seed, 1))), Receipts: &smsc.Receipts{},
+		IDs: forms[r.chance.IntN(len(forms))], Watch: watch(r.record), Script: center(rand.New(rand.NewPCG(seed, 1))), Receipts: &smsc.Receipts{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -115,18 +115,6 @@ func newRun(t *testing.T, seed uint64, more ...string) *run {
 		a.messages = r.messages
 	}
 	return r
-}
-
-// admit is the SMSC's answer to a bind. A strict one allows each account as many as the application has.
-func (r *run) admit(strict bool) func(smsc.BindRequest) uint32 {
-	return func(b smsc.BindRequest) uint32 {
-		for _, a := range r.apps {
-			if strict && a.account == b.Account && b.Open >= len(a.binds) {
-				return wire.AlreadyBound
-			}
-		}
-		return wire.OK
-	}
 }
 
 // relay puts a relay that cuts connections before an address.
