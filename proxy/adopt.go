@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/tls"
@@ -164,12 +165,20 @@ func (w *window) frames() []pdu.Frame {
 			kept = append(kept, &w.slots[i])
 		}
 	}
-	slices.SortFunc(kept, func(a, b *request) int { return int(int32(a.seq - b.seq)) })
+	slices.SortFunc(kept, func(a, b *request) int { return cmp.Compare(w.age(b.seq), w.age(a.seq)) })
 	frames := make([]pdu.Frame, len(kept))
 	for i, r := range kept {
 		frames[i] = r.frame
 	}
 	return frames
+}
+
+// age is how many numbers were given since seq was.
+func (w *window) age(seq uint32) uint32 {
+	if seq > w.last {
+		return w.last + lastNumber - seq
+	}
+	return w.last - seq
 }
 
 // keep puts a deliver_sm by for the next session of the client: nobody acknowledges it meanwhile. Beyond keptBound it is the SMSC's

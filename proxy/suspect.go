@@ -134,10 +134,16 @@ func (s *session) unread() (tickets []*ledger.Ticket) {
 func (s *session) judge(now time.Duration) (trusted bool, next time.Duration) {
 	q, l := s.suspect, s.esme
 	switch {
-	case q == nil || s.told || l.over != going:
+	case q == nil || s.told:
 		return false, never
 	case !q.told:
 		return false, now + lookEvery
+	case s.esmeParted: // it repeats nothing, and may wait long for its answers
+		q.alive = true
+		s.endSuspicion()
+		return s.id != 0, now
+	case l.over != going:
+		return false, never
 	}
 	if acked, _ := l.socket.acked(); acked > q.acked {
 		q.acked, q.moved = acked, now

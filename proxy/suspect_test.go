@@ -251,3 +251,61 @@ func TestAQuestionAboutASessionWhoseInputIsNotReadWaitsForItsEnd(t *testing.T) {
 		}
 	})
 }
+
+// Long batches are under way to it all the time, and it takes them.
+func TestAnESMEThatAcknowledgesSlowlyLives(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		for moved, lives := range map[time.Duration]bool{0: false, ackMargin / 2: false, ackMargin * 2: true} {
+			esme, _ := r.boundAs(moved.String())
+			s := newestSession(r)
+			esme.Vanish()
+			s.mu.Lock()
+			s.probe(s.esme, s.now())
+			s.esme.rouse()
+			s.mu.Unlock()
+			synctest.Wait()
+			now := s.now()
+			since := now - suspectTime
+			s.mu.Lock()
+			acked, _ := s.esme.socket.acked()
+			s.suspect = &suspicion{since: since, told: true, over: make(chan struct{}), acked: acked, moved: since + moved}
+			if trusted, _ := s.judge(now); trusted != lives {
+				t.Errorf("acknowledged last %v after it was suspected: trusted is %v, want %v", moved, trusted, lives)
+			}
+			s.mu.Unlock()
+		}
+	})
+}
+
+// newestSession gives the one that was opened last.
+func newestSession(r *rig) (newest *session) {
+	last := ledger.SessionID(0)
+	r.proxy.mu.Lock()
+	defer r.proxy.mu.Unlock()
+	for s := range r.proxy.sessions {
+		s.mu.Lock()
+		id := s.id
+		s.mu.Unlock()
+		if newest == nil || id > last {
+			newest, last = s, id
+		}
+	}
+	return newest
+}
+
+// It unbinds, closes its half and waits for the answers, which may take long.
+func TestASuspectedESMEThatUnbindsIsTrustedAndHearsItsAnswers(t *testing.T) {
+	inBubble(t, unprobed, func(r *rig) {
+		esme, smsc := pending(r)
+		r.boundAs("another pod")
+		esme.send(wire.New(wire.Unbind, 0, 2, nil))
+		_ = esme.CloseWrite()
+		time.Sleep(2 * suspectTime)
+		if got := told(r); !slices.Contains(got, "trust") {
+			t.Errorf("the ledger was told %v, want trust", got)
+		}
+		smsc.send(answer(2, "id")) // the bind was 1
+		esme.want(wire.EnquireLink)
+		esme.want(wire.SubmitSM | wire.Response)
+	})
+}
