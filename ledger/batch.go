@@ -50,9 +50,9 @@ func (b *batch) speak() []effect {
 	return effects
 }
 
-// seal completes the journal.
-func (b *batch) seal(seq uint64, at Time) {
-	b.Seq, b.At, b.Live = seq, at, make([]liveRecord, 0, len(b.live))
+// seal completes the journal. told is when the batch before was done.
+func (b *batch) seal(seq uint64, at, told Time) {
+	b.Seq, b.At, b.Told, b.Live = seq, at, told, make([]liveRecord, 0, len(b.live))
 	for _, l := range b.live {
 		b.Live = append(b.Live, l)
 	}

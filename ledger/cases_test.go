@@ -155,6 +155,38 @@ func TestAnAnswerReadBeforeAKillIsNotReplayed(t *testing.T) {
 	}
 }
 
+// The answer was decided, and given when its batch was written. What counts is when it was given.
+func TestAnAnswerThatTheDiskHeldUpIsReplayedAfterAKillRightBehindIt(t *testing.T) {
+	for before, replay := range map[time.Duration]bool{0: true, 50 * time.Millisecond: true, 300 * time.Millisecond: false} {
+		for _, busy := range []bool{false, true} {
+			r := newRig(t)
+			s := r.bind("acme")
+			m := s.submit("A")
+			r.wait(time.Millisecond)
+			r.hang = true
+			m.accept("77")
+			r.wait(time.Second)
+			r.hang = false
+			r.finish(nil)
+			m.isAnswered("77", Forward)
+			if busy {
+				s.submit("B")
+			}
+			r.wait(before)
+			if busy {
+				s.submit("C")
+			}
+			r.kill(time.Second)
+			again := r.bind("acme").submit("A")
+			if replay {
+				again.isForwarded(0).isAnswered("77", Replay)
+			} else {
+				again.isForwarded(1)
+			}
+		}
+	}
+}
+
 func TestASlowSMSCMakesNoResubmissions(t *testing.T) {
 	r := newRig(t)
 	s := r.bind("acme")

@@ -247,7 +247,7 @@ func (c *chaos) kill(power bool) {
 		c.Fatal(err)
 	}
 	for _, m := range r.messages {
-		if len(m.answers) == 0 || m.answers[0].Ticket == nil || m.answers[0].Ticket.answered >= known.At.Add(-recentAnswer) {
+		if len(m.answers) == 0 || m.answers[0].Ticket == nil || m.answers[0].Ticket.answered > known.Heard {
 			c.lost[m] = true
 		}
 	}

@@ -90,7 +90,7 @@ func anySession(t *rapid.T) sessionState {
 
 func anyJournal(t *rapid.T) *journal {
 	return &journal{
-		Seq: rapid.Uint64().Draw(t, "seq"), At: anyTime(t, "at"), First: Number(rapid.Uint64().Draw(t, "first")), Opened: rapid.Uint32().Draw(t, "opened"),
+		Seq: rapid.Uint64().Draw(t, "seq"), At: anyTime(t, "at"), Told: anyTime(t, "told"), First: Number(rapid.Uint64().Draw(t, "first")), Opened: rapid.Uint32().Draw(t, "opened"),
 		Again:    rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Number { return Number(rapid.Uint64().Draw(t, "n")) }), 0, 5).Draw(t, "again"),
 		Closed:   rapid.SliceOfN(rapid.Custom(anyLive), 0, 5).Draw(t, "closed"),
 		Live:     rapid.SliceOfN(rapid.Custom(anyLive), 0, 5).Draw(t, "live"),
@@ -108,6 +108,8 @@ func anyJournal(t *rapid.T) *journal {
 
 func anyImage(t *rapid.T) *image {
 	m := newImage()
+	m.Heard = anyTime(t, "heard")
+	m.Telling = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) telling { return telling{anyTime(t, "sealed"), anyTime(t, "told")} }), 0, 5).Draw(t, "telling")
 	m.Seq, m.At, m.Next = rapid.Uint64().Draw(t, "seq"), anyTime(t, "at"), Number(rapid.Uint64().Draw(t, "next"))
 	j := anyJournal(t)
 	for _, l := range j.Live {

@@ -171,9 +171,10 @@
 // Between the SMSC's answer and the commit of the outcome. In doubt, the same: the ESME has not been answered. This is
 // where acceptance is really lost.
 //
-// Between the commit of the outcome and the ESME's reading the answer. Killed: the outcome is known. What was answered
+// Between the commit of the outcome and the ESME's reading the answer. Killed: the outcome is known. What was told
 // within recentAnswer (200 ms) of the newest time in the ledger counts as unread, if its session was bound, so its
-// repeat is replayed; the time is noted 250 ms after the last entry of a ledger that falls quiet, so that this ends.
+// repeat is replayed. A batch's answers are told when it is written, however long the disk takes for that, and when that was stands in the next
+// journal; those of the last one count. The time is noted 250 ms after the last answer of a ledger that falls quiet, so that this ends.
 // Power cut: with sync intents an outcome that no later intent has taken to the disk is gone whole, with its journal,
 // and the record is in doubt again. It is never half there: the record and the journal that lets go of it are one
 // transaction.

@@ -8,9 +8,13 @@ import (
 	"time"
 )
 
-// recentAnswer: what was answered this shortly before the process ended may not have been read (DESIGN 4.2, after a
-// restart).
+// recentAnswer: what was told this shortly before the process ended may not have been read (DESIGN 4.2, after a
+// restart). An answer is told when its batch is written, which a busy disk may put off for as long as it likes; when that was
+// stands in the next journal. Of the last one's nobody knows.
 const recentAnswer = 200 * time.Millisecond
+
+// telling is when a journal was sealed, and when its batch was done and its answers were told; 0: that is not known yet.
+type telling struct{ Sealed, Told Time }
 
 // An image is what journals add up to: everything that memory is rebuilt from. It is kept beside the live state, one
 // journal after the other, and written down whole as a checkpoint now and then. Opening the ledger applies the same
@@ -20,7 +24,9 @@ type image struct {
 	At       Time   // its time: the newest that the ledger knows
 	Next     Number // the next attempt's
 	Live     map[Number]liveRecord
-	Recent   []liveRecord // closed within recentAnswer of At, oldest first
+	Heard    Time         // what was answered until then was told more than recentAnswer before At
+	Telling  []telling    // the journals that tell of what was answered later, oldest first
+	Recent   []liveRecord // closed, and answered after Heard, oldest first
 	Sessions map[SessionID]*sessionState
 	Legs     map[LegID]Time // ended ones
 	Voided   map[[16]byte]Time
@@ -41,6 +47,7 @@ func newImage() *image {
 // apply adds a journal.
 func (m *image) apply(j *journal) {
 	m.Seq, m.At = j.Seq, max(m.At, j.At)
+	m.tell(j)
 	for i := range Number(j.Opened) {
 		m.Live[j.First+i] = liveRecord{Number: j.First + i}
 	}
@@ -50,14 +57,14 @@ func (m *image) apply(j *journal) {
 	}
 	for _, l := range j.Closed {
 		delete(m.Live, l.Number)
-		if l.Accepted && l.At >= m.At.Add(-recentAnswer) {
+		if l.Accepted && l.At > m.Heard {
 			m.recent(l)
 		}
 	}
 	for _, l := range j.Live {
 		m.Live[l.Number] = l
 	}
-	old := sort.Search(len(m.Recent), func(i int) bool { return m.Recent[i].At >= m.At.Add(-recentAnswer) })
+	old := sort.Search(len(m.Recent), func(i int) bool { return m.Recent[i].At > m.Heard })
 	m.Recent = append(m.Recent[:0], m.Recent[old:]...)
 	for i := range j.Sessions {
 		s := j.Sessions[i]
@@ -77,6 +84,18 @@ func (m *image) apply(j *journal) {
 	}
 	for _, a := range j.Blind {
 		m.Blind[a.Account] = a.Until
+	}
+}
+
+// tell moves Heard on.
+func (m *image) tell(j *journal) {
+	if n := len(m.Telling); n > 0 {
+		m.Telling[n-1].Told = j.Told
+	}
+	m.Telling = append(m.Telling, telling{Sealed: m.At})
+	for len(m.Telling) > 1 && m.Telling[0].Told < m.At.Add(-recentAnswer) {
+		m.Heard = m.Telling[0].Sealed
+		m.Telling = m.Telling[1:]
 	}
 }
 
@@ -143,7 +162,11 @@ func (m *image) prune(sessions map[SessionID]bool, legs map[LegID]bool, now Time
 func appendImage(dst []byte, m *image) []byte {
 	dst = append(dst, journalVersion)
 	dst = binary.AppendUvarint(dst, m.Seq)
-	dst = appendTime(dst, m.At)
+	dst = appendTime(appendTime(dst, m.At), m.Heard)
+	dst = binary.AppendUvarint(dst, uint64(len(m.Telling)))
+	for _, t := range m.Telling {
+		dst = appendTime(appendTime(dst, t.Sealed), t.Told)
+	}
 	dst = binary.AppendUvarint(dst, uint64(m.Next))
 	live := make([]liveRecord, 0, len(m.Live))
 	for _, l := range m.Live {
@@ -178,7 +201,11 @@ func decodeImage(b []byte) (*image, error) {
 		return nil, fmt.Errorf("checkpoint layout %d, this version reads %d: %w", v, journalVersion, errCorrupt)
 	}
 	m := newImage()
-	m.Seq, m.At, m.Next = d.uint(), d.time(), Number(d.uint())
+	m.Seq, m.At, m.Heard = d.uint(), d.time(), d.time()
+	for n := d.count(); n > 0; n-- {
+		m.Telling = append(m.Telling, telling{d.time(), d.time()})
+	}
+	m.Next = Number(d.uint())
 	for _, l := range d.live() {
 		m.Live[l.Number] = l
 	}

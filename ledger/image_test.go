@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,16 +11,25 @@ import (
 func TestRecentAnswersStayInOrder(t *testing.T) {
 	closed := func(n Number, at Time) liveRecord { return liveRecord{Number: n, Accepted: true, At: at} }
 	m := newImage()
-	m.apply(&journal{Seq: 1, At: sec(10), Closed: []liveRecord{closed(1, sec(10)), closed(2, sec(9.9)), closed(3, sec(3)), closed(4, sec(10))}})
-	m.apply(&journal{Seq: 2, At: sec(10.15), Closed: []liveRecord{closed(5, sec(10.15)), closed(6, sec(9.96)), {Number: 7, At: sec(10.15)}}})
-	var got []Number
-	for _, l := range m.Recent {
-		got = append(got, l.Number)
+	want := func(want ...Number) {
+		t.Helper()
+		var got []Number
+		for _, l := range m.Recent {
+			got = append(got, l.Number)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("recent %v, want %v", got, want)
+		}
 	}
-	// 2 is over by now, 3 was over before (a sweep let go of it), and 7 was never accepted.
-	if len(got) != 4 || got[0] != 6 || got[1] != 1 || got[2] != 4 || got[3] != 5 {
-		t.Errorf("recent %v, want 6 1 4 5", got)
-	}
+	m.apply(&journal{Seq: 1, At: sec(9.95)})
+	// 2 was told of by the journal before, 3 long before (a sweep let go of it), and 7 was never accepted.
+	m.apply(&journal{Seq: 2, At: sec(10.2), Told: sec(9.96), Closed: []liveRecord{closed(1, sec(10)), closed(2, sec(9.9)), closed(3, sec(3)), closed(4, sec(10))}})
+	m.apply(&journal{Seq: 3, At: sec(10.35), Told: sec(10.21), Closed: []liveRecord{closed(5, sec(10.35)), closed(6, sec(9.96)), {Number: 7, At: sec(10.35)}}})
+	want(6, 1, 4, 5)
+	m.apply(&journal{Seq: 4, At: sec(10.42), Told: sec(10.36)}) // what the second told was told 210 ms ago
+	want(5)
+	m.apply(&journal{Seq: 5, At: sec(10.6), Told: sec(10.43)})
+	want()
 }
 
 // TestTheImageKnowsWhenAnAccountCouldSubmitAgainAsTheBookDoes opens and closes sessions at random, with any number of these in one

@@ -12,6 +12,7 @@ import (
 type journal struct {
 	Seq       uint64
 	At        Time
+	Told      Time     // when the batch before was done, and its answers were given
 	First     Number   // the first attempt begun in this batch
 	Opened    uint32   // how many
 	Again     []Number // those of them that belong to an older record
@@ -76,6 +77,7 @@ func appendJournal(dst []byte, j *journal) []byte {
 	dst = append(dst, journalVersion)
 	dst = binary.AppendUvarint(dst, j.Seq)
 	dst = appendTime(dst, j.At)
+	dst = appendTime(dst, j.Told)
 	dst = binary.AppendUvarint(dst, uint64(j.First))
 	dst = binary.AppendUvarint(dst, uint64(j.Opened))
 	dst = binary.AppendUvarint(dst, uint64(len(j.Again)))
@@ -149,7 +151,7 @@ func decodeJournal(b []byte) (*journal, error) {
 	if v := d.byte(); v != journalVersion {
 		return nil, fmt.Errorf("journal layout %d, this version reads %d: %w", v, journalVersion, errCorrupt)
 	}
-	j := &journal{Seq: d.uint(), At: d.time(), First: Number(d.uint()), Opened: uint32(d.uint())}
+	j := &journal{Seq: d.uint(), At: d.time(), Told: d.time(), First: Number(d.uint()), Opened: uint32(d.uint())}
 	for n := d.count(); n > 0; n-- {
 		j.Again = append(j.Again, Number(d.uint()))
 	}

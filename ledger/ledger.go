@@ -90,6 +90,7 @@ type Ledger struct {
 	broken       error
 	full         error // no room on the volume
 	mark         Time  // when the time is to be noted; 0: need not be
+	toldAt       Time  // when the latest batch was done
 }
 
 // Open opens the ledger in o.Path, waiting for another process to let go of it, and rebuilds what was live. The error names the

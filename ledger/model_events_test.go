@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"slices"
-	"time"
 )
 
 // What happens to a model: submissions, answers, ends, time, kills.
@@ -311,8 +310,8 @@ func (m *model) save(r *modelRecord) {
 	r.disk = &d
 }
 
-// kill ends the process, and begins another at now; mark is the newest time that the disk knows.
-func (m *model) kill(mark, now Time) {
+// kill ends the process, and begins another at now; mark is the newest time that the disk knows, and heard until when answers count as read.
+func (m *model) kill(mark, heard, now Time) {
 	m.moment++
 	for _, s := range m.sessions {
 		if s.endedAt == 0 {
@@ -342,7 +341,7 @@ func (m *model) kill(mark, now Time) {
 		}
 		stand := *d.standing
 		r.standing = &stand
-		if s := r.standing; s.session.endedAt == ended && s.answered != 0 && s.lost == 0 && (r.known() || r.nameless() > 0) && s.answered >= mark.Add(-200*time.Millisecond) {
+		if s := r.standing; s.session.endedAt == ended && s.answered != 0 && s.lost == 0 && (r.known() || r.nameless() > 0) && s.answered > heard {
 			s.lost = mark
 		}
 		m.save(r)

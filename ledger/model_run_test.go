@@ -204,8 +204,8 @@ func (p *play) endBoth() {
 }
 
 func (p *play) kill() {
-	mark := p.r.l.image.At
+	mark, heard := p.r.l.image.At, p.r.l.image.Heard
 	down := rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(p.T, "down")
 	p.r.kill(down)
-	p.m.kill(mark, p.r.now)
+	p.m.kill(mark, heard, p.r.now)
 }

@@ -95,11 +95,11 @@ func (b *book) restore(m *image, now Time, record func(Number) (*Record, error))
 	return nil
 }
 
-// mayBeUnread: r was answered within recentAnswer of the end, on a session that ended with the process. What the end of an
+// mayBeUnread: the answer of r was told within recentAnswer of the end, on a session that ended with the process. What the end of an
 // earlier session lost was told then; and explicit keys need no abandonment.
 func (m *image) mayBeUnread(r *Record) bool {
 	s := m.Sessions[r.Standing.Session]
-	return s != nil && s.Ended == 0 && !r.Key.Explicit && r.Standing.Answered != 0 && r.Standing.Answered >= m.At.Add(-recentAnswer)
+	return s != nil && s.Ended == 0 && !r.Key.Explicit && r.Standing.Answered > m.Heard
 }
 
 // fetch reads a live record where its newest text lies.

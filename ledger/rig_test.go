@@ -219,7 +219,7 @@ func (r *rig) checkImage() {
 
 func sameImage(a, b *image) bool {
 	same := func(a, b *sessionState) bool { return *a == *b }
-	return a.Seq == b.Seq && a.At == b.At && a.Next == b.Next && maps.Equal(a.Live, b.Live) && slices.Equal(a.Recent, b.Recent) &&
+	return a.Seq == b.Seq && a.At == b.At && a.Heard == b.Heard && slices.Equal(a.Telling, b.Telling) && a.Next == b.Next && maps.Equal(a.Live, b.Live) && slices.Equal(a.Recent, b.Recent) &&
 		maps.EqualFunc(a.Sessions, b.Sessions, same) && maps.Equal(a.Legs, b.Legs) && maps.Equal(a.Voided, b.Voided) && maps.Equal(a.Blind, b.Blind)
 }
 

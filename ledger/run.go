@@ -133,13 +133,10 @@ func (l *Ledger) markDue(now Time) bool { return l.committing == nil && l.mark !
 // seal gives the open batch to commit and opens another.
 func (l *Ledger) seal(now Time, closing bool) {
 	b := l.book.batch
-	b.seal(l.image.Seq+1, now)
+	b.seal(l.image.Seq+1, now, l.toldAt)
 	b.intents = b.intents || closing
 	l.image.apply(&b.journal)
 	l.mark = 0
-	if len(b.puts) > 0 {
-		l.mark = now.Add(markDelay)
-	}
 	j := job{batch: b}
 	if l.journals++; l.journals >= checkpointEvery || l.journalBytes >= max(checkpointBytes, 2*l.imageBytes) {
 		l.image.prune(l.book.references(now))
@@ -184,6 +181,9 @@ func (l *Ledger) committed(r result, now Time) {
 	}
 	b := l.committing
 	l.committing = nil
+	if l.toldAt = now; len(b.puts) > 0 {
+		l.mark = now.Add(markDelay)
+	}
 	if l.failed {
 		l.failed = false
 		l.judge()
