@@ -107,7 +107,7 @@
 //
 // A receipt with an unknown id proves something only if every attempt is known that it could belong to: what it is taken for
 // would swallow the client's repeat. By reference: it echoes a user_message_reference that one record alone carried. By
-// elimination: one attempt alone to its destination has no known id, and that one's record is in doubt, has the receipt's source,
+// elimination: one record alone has attempts without a known id to its destination, is in doubt, has the receipt's source,
 // wanted a receipt, and does not begin otherwise. An attempt without a known id is one that is in flight, or nameless: in doubt,
 // whatever became of its record meanwhile, or settled by an operator who knew no id. So a record with a nameless attempt stays live
 // until no receipt of it can come any more (Options.Retention), though nothing can repeat it: it is spent. And before elimination

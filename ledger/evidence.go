@@ -67,8 +67,8 @@ func (b *book) referred(q *lookup) *entry {
 	return nil
 }
 
-// left finds the record in doubt whose only attempt without an id is the only one to q's destination. Whatever its source: the SMSC may
-// have replaced that of another.
+// left finds the record in doubt which alone has attempts without an id to q's destination. Whatever the source of others: the SMSC may
+// have replaced it. Of several attempts nobody can tell whose the id is, and nobody need: the message was accepted.
 func (b *book) left(q *lookup) *entry {
 	r := q.receipt
 	list := b.nameless[r.Destination]
@@ -76,7 +76,7 @@ func (b *book) left(q *lookup) *entry {
 		return nil
 	}
 	e := list[0]
-	if e.State() != InDoubt || e.nameless() != 1 || b.outstanding[r.Destination] != e.flights {
+	if e.State() != InDoubt || b.outstanding[r.Destination] != e.flights {
 		return nil
 	}
 	if !e.ReceiptRequested || e.Source != r.Source || e.Reference != 0 && r.Reference != 0 || disagree(&e.Beginnings, &r.Beginnings) {

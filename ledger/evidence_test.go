@@ -93,6 +93,22 @@ func TestWhatAReceiptProvedIsReplayedAfterARestart(t *testing.T) {
 	r.bind("acme").submit("A").isForwarded(1)
 }
 
+func TestWhatWasLostTwiceIsSettledByOneReceipt(t *testing.T) {
+	for when, happens := range between {
+		t.Run(when, func(t *testing.T) {
+			r := newRig(t)
+			r.lose("A", withID("a"))
+			r.wait(time.Minute)
+			m := r.lose("A", withID("a"))
+			happens(r)
+			r.ask(m.receipt("77"), 0).isKnownAs("77")
+			r.isSettled(ByElimination, 1)
+			other := r.lose("B")
+			r.ask(other.receipt("78"), 0).isUnknown() // it may be of A's other attempt
+		})
+	}
+}
+
 // Ids of few digits are often those of others in another form: 18 is 0x12.
 func TestAnIDThatIsAnotherDestinationsInAnotherFormProvesAcceptance(t *testing.T) {
 	r := newRig(t)
@@ -346,6 +362,34 @@ func TestBypassedMessagesLetNoReceiptProveAnything(t *testing.T) {
 			r.ask(m.receipt("77"), 0).isUnknown()
 		})
 	}
+}
+
+func TestAMessageWhoseIntentCouldNotBeCommittedLetsNoReceiptProveAnything(t *testing.T) {
+	r := newRig(t, func(_ *Options, p *Policy) { p.Mode = Observe })
+	m := r.lose("A", referring(5))
+	s := r.bind("acme")
+	r.broken = errDisk
+	s.submit("B", referring(5)).isForwarded(1)
+	r.ask(m.receipt("77"), 0).isUnknown()
+	r.broken = nil
+	r.wait(time.Second)
+	r.ask(m.receipt("77"), 0).isUnknown()
+}
+
+func TestTwoReceiptsOfOneMessageWaitAndTheFirstProvesForBoth(t *testing.T) {
+	r := newRig(t)
+	s := r.bind("acme")
+	m := s.submit("A", referring(5))
+	first, second := r.ask(m.receipt("77"), 3*time.Second).waits(), r.ask(m.receipt("77"), 3*time.Second).waits()
+	s.endBoth()
+	r.bind("acme")
+	r.at(3)
+	r.isSettled(ByReference, 1)
+	first.waits() // for the answer that tells its id
+	second.waits()
+	r.at(6)
+	first.isKnownAs("77")
+	second.isKnownAs("77")
 }
 
 func TestAReceiptWhoseStoreCannotBeReadProvesNothing(t *testing.T) {

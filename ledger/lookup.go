@@ -192,6 +192,9 @@ func (b *book) endParked(now Time) Time {
 		}
 	}
 	for _, q := range ended {
+		if q.until == 0 || q.until > now {
+			continue // what another one proved has ended its waiting, or it waits for the answer by now
+		}
 		b.unpark(q)
 		switch {
 		case q.record != nil:

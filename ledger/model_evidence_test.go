@@ -61,10 +61,11 @@ func (m *model) receipt(id string, reference uint16) bool {
 		}
 		return false
 	}
-	if len(unnamed) != 1 || unnamed[0].state != InDoubt || of[0].state() != InDoubt || !of[0].receipt || reference != 0 && of[0].attempts[0].reference != 0 {
+	if of = slices.Compact(of); len(of) != 1 || of[0].state() != InDoubt || !of[0].receipt || reference != 0 && of[0].attempts[0].reference != 0 {
 		return false
 	}
-	m.prove(unnamed[0], of[0], id)
+	i := slices.IndexFunc(unnamed, func(a *modelAttempt) bool { return a.state == InDoubt })
+	m.prove(unnamed[i], of[0], id)
 	return true
 }
 

@@ -210,6 +210,9 @@ func (l *Ledger) fail(err error, now Time) {
 		} else if e.resolved != nil {
 			e.resolved(err)
 		} else {
+			if f != nil {
+				l.book.blind(f.e.account, now) // it is forwarded, and not on the disk
+			}
 			l.book.tell(e)
 		}
 	}
